@@ -9,6 +9,7 @@ from command_worlds import SAME, demand_of, straight, two_ways, world_of
 
 from rushhour.cli.command_line import main
 from rushhour.roadnets.build import finish
+from rushhour.roadnets.by_hand.builder import NetworkBuilder
 from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
@@ -18,9 +19,12 @@ from rushhour.roadnets.drafts.draft import (
 )
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import save
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
+from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.measures.trip_table import trip_columns
 from rushhour.traffic.scenarios.opening import open_world
@@ -159,6 +163,93 @@ def test_who_is_cut_off_waits_before_the_closure_and_drives_on_when_it_opens() -
     assert not checker.violations, checker.lines()
 
 
+def forked() -> Network:
+    """A road a that leads to b, and from there to c, and to d."""
+    builder = NetworkBuilder("forked")
+    for name, line in (
+        ("a", [(0.0, 0.0), (200.0, 0.0)]), ("b", [(200.0, 0.0), (400.0, 0.0)]),
+        ("c", [(400.0, 0.0), (600.0, 0.0)]), ("d", [(200.0, 0.0), (200.0, -200.0)]),
+    ):  # fmt: skip
+        builder.add_road(line, speed=13.9, id=name)
+    return builder.build()
+
+
+def mixed(network: Network) -> Demand:
+    """Drivers to c and to d in turn, all by a, one in 4 s."""
+    builder = DemandBuilder()
+    for k in range(12):
+        way = ("a", "b", "c") if k % 2 == 0 else ("a", "d")
+        builder.add(
+            Trip(f"{way[-1]}{k}", 4.0 * k, SAME, [network.road_index[road] for road in way])
+        )
+    return builder.build()
+
+
+def test_who_has_no_way_left_ends_its_trip_there_after_a_while_and_the_others_go_on() -> None:
+    network = forked()
+    world = world_of(network, mixed(network))
+    checker = checked(world)
+    world.step(8)
+    world.close_roads("b")
+    world.step(4 * 200)
+    assert world.arrived == 0  # the first stands before the closure, and all others behind it
+    snapshot = world.snapshot()
+    world.run(progress=False)
+    rows = zip(world.trips.trip.tolist(), trip_columns(world.sim)["ended"], strict=True)
+    ended = {world.demand.ids[int(trip)]: how for trip, how in rows}
+    assert world.done and {name: ended[name] for name in sorted(ended)} == {
+        name: "cut_short" if name.startswith("c") else "arrived" for name in sorted(ended)
+    }
+    told = world.rerouting()
+    assert told["cut_off"] == told["cut_short"] == 6 and world.removed == 0
+    assert told["cut_short_first"] == [f"c{k}" for k in range(0, 12, 2)]
+    assert world.closures()["cut_off"] == []
+    first = float(world.trips.arrived.min())
+    assert 300.0 <= first < 305.0  # 5 min after b was closed
+    assert float(world.trips.arrived.max()) < 420.0
+    assert not checker.violations, checker.lines()
+    ended_so = world.state_hash()
+    world.restore(snapshot)
+    world.run(progress=False)
+    assert world.state_hash() == ended_so
+
+
+@pytest.mark.parametrize("planned", [True, False])
+def test_nobody_gives_up_while_an_opening_is_planned_or_with_all_patience(planned: bool) -> None:
+    network = forked()
+    patience: dict[str, object] = {} if planned else {"closures.patience": 1e9}
+    world = world_of(network, mixed(network), patience)
+    world.step(8)
+    world.close_roads("b")
+    if planned:
+        world.schedule(900.0, "open_roads", roads=["b"])
+    world.step(4 * 890)
+    assert world.arrived == 0 and len(world.closures()["cut_off"]) == 6
+    if not planned:
+        world.open_roads("b")
+    world.run("5min", progress=False)
+    assert world.done and trip_columns(world.sim)["ended"] == ["arrived"] * 12
+
+
+def test_the_summary_names_those_whose_trips_closed_roads_cut_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(forked(), tmp_path / "forked.h5")
+    (tmp_path / "trips.csv").write_text(
+        "id,depart,route\n" + "".join(f"c{k},{4 * k},a b c\n" for k in range(5)) + "d,30,a d\n"
+    )
+    (tmp_path / "run.toml").write_text(
+        'network = "forked.h5"\ndemand = "trips.csv"\ntimes = {until_empty = true}\n'
+        'events = [{time = 2, action = "close_roads", roads = ["b"]}]\n'
+    )
+    assert main(["run", str(tmp_path / "run.toml")]) == 0
+    text = capsys.readouterr().out
+    assert (
+        "5 cut off, 5 cut short" in text
+        and "cut short    by closed roads: c0, c1, c2 and 2 more" in text
+    )
+
+
 def test_a_stop_on_a_closed_road_is_left_out() -> None:
     network = two_ways()
     lane = network.lane_index["short_0"]
@@ -255,8 +346,6 @@ duration = "5s"
 
 
 def scenario_file(folder: Path, text: str) -> Path:
-    from rushhour.roadnets.storage import save
-
     save(two_ways(), folder / "two.h5")
     (folder / "run.toml").write_text(text)
     return folder / "run.toml"

@@ -55,7 +55,9 @@ def test_who_was_told_to_stop_for_ever_ends_the_run_with_the_queue_behind() -> N
 
 def test_drivers_whom_closed_roads_cut_off_end_the_run_by_name() -> None:
     network = two_ways()
-    world = world_of(network, demand_of(network, 5.0, 30, ["in", "out"]))
+    world = world_of(
+        network, demand_of(network, 5.0, 30, ["in", "out"]), {"closures.patience": 1e9}
+    )
     world.step(200)
     world.close_roads(["short", "long"])
     facts = stood(world)

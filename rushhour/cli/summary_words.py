@@ -33,6 +33,11 @@ def summary_text(summary: Mapping[str, Any], checked: bool = False) -> str:
     told = summary["commands"]
     if told["given"] or told["to_come"] or summary["rerouting"]["rerouted"]:
         rows.append(("commands", _commands_text(told, summary["rerouting"])))
+    short = summary["rerouting"]["cut_short_first"]
+    if short:
+        rest = summary["rerouting"]["cut_short"] - len(short[:SHOWN])
+        more = f" and {rest:,} more" if rest else ""
+        rows.append(("cut short", f"by closed roads: {', '.join(short[:SHOWN])}{more}"))
     for name, which in (("refused", told["refused_first"]), ("not reached", told["to_come_first"])):
         rows += [(name, _short(line)) for line in which[:SHOWN]]
     if summary["steered"]["vehicles"]:

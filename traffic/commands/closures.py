@@ -3,6 +3,7 @@
 Closed is closed to all who are not on it: no grants, departures or lane changes lead there. Drivers
 whose route is closed ahead find another way from where they are, or wait before the closure; if it
 is their destination that is closed, they end on the last road of their way that they can reach.
+Who waits ends its trip there after a while, unless an opening is planned.
 """
 
 from typing import Any, Final
@@ -10,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.vehicles import NOTHING
 from rushhour.kernels.rerouting.detours import find_blocked
 from rushhour.kernels.trips.departing import look_for_lanes
 from rushhour.roadnets.facts import Part
@@ -22,6 +24,7 @@ from rushhour.traffic.sim.awake import reaches
 from rushhour.traffic.sim.sim import Sim
 
 NAMED: Final = 20  # drivers that the summary names
+FOR_EVER: Final = 1e9  # s
 CLOSE_ROADS: Final = "close_roads"
 CLOSURES: Final = ("close_lanes", "open_lanes", CLOSE_ROADS, "open_roads")
 
@@ -35,7 +38,9 @@ class Closures(Part):
         self._changed = False  # lanes were closed or opened in this frame
         self._lost = self.sim.closed  # closed where others of their road are open
         self._suspect = np.zeros(self.sim.network.n_roads, np.bool_)
-        self.cut_off: dict[int, None] = {}  # ids of drivers without a way, in order
+        self.cut_off: dict[int, int] = {}  # ids of drivers without a way, and since which frame
+        self._before: dict[int, int] = {}  # the same of before the last change
+        self.patience = sim.parameters.number("closures.patience")
         self.were_cut_off: set[int] = set()
 
     def close_lanes(self, lanes: Places) -> None:
@@ -82,7 +87,8 @@ class Closures(Part):
         """What closures and current travel times have done to routes, since frame 0.
 
         rerouted: changes of a route. cut_off: drivers who had no way at some time; cut_off_first: ids
-        of the first of them. cut_short: trips that end before their closed destination. chosen: trips
+        of the first of them. cut_short: trips that end before a destination that is closed or cannot be
+        reached; cut_short_first: ids of the first of them. chosen: trips
         that took another way than that on empty roads as they departed; left_out: for which the quota of
         routing had no place, so that they kept theirs.
         """
@@ -92,6 +98,9 @@ class Closures(Part):
             "cut_off": len(self.were_cut_off),
             "cut_off_first": first,
             "cut_short": int(self.sim.cut_short.sum()),
+            "cut_short_first": [
+                self.sim.demand.ids[i] for i in np.flatnonzero(self.sim.cut_short)[:NAMED]
+            ],
             "chosen": self.routing.choosing.chosen,
             "left_out": self.routing.choosing.left_out,
         }
@@ -168,8 +177,9 @@ class Closures(Part):
         here = np.flatnonzero(self.sim.veh.lane >= 0).astype(np.int32)
         here = here[np.argsort(self.sim.veh.id[here])]
         self.sim.look_again(here)
-        self.cut_off = {}
+        self._before, self.cut_off = self.cut_off, {}
         self.lead_round(since=-1)
+        self._before = {}
 
     def take(self) -> None:
         """Let the network, the departures and the searches know what is closed."""
@@ -228,7 +238,7 @@ class Closures(Part):
         on_way = veh.stop[slot] < veh.stop_end[slot]
         if on_way or self.can_be_entered(int(routes.road[end - 1])):
             name = int(veh.id[slot])
-            self.cut_off[name] = None
+            self.cut_off.setdefault(name, self._before.get(name, self.sim.frame))
             self.were_cut_off.add(name)
             return
         first = int(veh.leg[slot]) + int(veh.lane[slot] >= self.sim.network.n_road_lanes)
@@ -241,6 +251,29 @@ class Closures(Part):
         routes.arrival[trip] = np.inf
         self.sim.cut_short[trip] = True
         self.sim.look_again(alone)
+
+    @property
+    def for_ever(self) -> bool:
+        """Whether those without a way wait until it opens, however long."""
+        return self.patience >= FOR_EVER
+
+    def given_up(self) -> list[int]:
+        """Ids of drivers without a way who have waited long enough: they end their trips where they stand.
+
+        Nobody does while an opening is planned.
+        """
+        if self.for_ever or any(one.name.startswith("open_") for one in self.log.coming):
+            return []
+        veh, longest = self.sim.veh, self.patience / self.sim.dt
+        stands = (
+            (veh.lane >= 0) & (veh.lane < self.sim.network.n_road_lanes) & (veh.stands_since >= 0)
+        )
+        stands &= (veh.told == NOTHING) & (veh.dwell_until < 0)
+        standing = set(veh.id[stands].tolist())
+        return [
+            number for number, since in self.cut_off.items()
+            if number in standing and self.sim.frame - since >= longest
+        ]  # fmt: skip
 
     def can_be_entered(self, road: int) -> bool:
         """Whether a lane of a road is open."""

@@ -46,6 +46,7 @@ class Control(Part):
     ) -> None:  # fmt: skip
         self.sim, self.log, self.signals, self.routing = sim, log, signals, routing
         self.doomed: list[int] = []  # ids to be removed as the next frame starts
+        self._second = max(1, round(1.0 / sim.dt))  # frames
         self.fleet = Fleet(sim, log)
         self.limits = Limits(sim, log)
         self.closures = Closures(sim, log, self.limits, routing)
@@ -119,6 +120,8 @@ class Control(Part):
         parts.append(self.signals.hashed())
         if self.closures.any_closed:
             parts.append(self.sim.closed.tobytes())
+        if self.closures.cut_off:
+            parts.append(repr(sorted(self.closures.cut_off.items())).encode())
         if self.sim.limited is not self.sim.whole:
             parts.append(b"limits" + self.limits.limit.tobytes())
         wishes = list(self.lane_requests.requests.items())
@@ -186,6 +189,10 @@ class Control(Part):
                 why_not = self._apply(command)
                 log.done(command, sim.time, f"refused: {why_not}" if why_not else DONE)
             self.closures.after_commands()
+        if self.closures.cut_off and sim.frame % self._second == 0:
+            for number in self.closures.given_up():
+                self.standing.end_here(number)
+                del self.closures.cut_off[number]
         if self.lane_requests.requests:
             self.lane_requests.keep()
         self.ruling.follow()

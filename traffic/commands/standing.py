@@ -106,6 +106,14 @@ class Standing(Part):
         if self.fleet.slot(number) >= 0:
             self._do_remove(number, {})
 
+    def end_here(self, number: int) -> None:
+        """Let the trip of a vehicle on the road end where it is, as closed roads leave it no way."""
+        slot = self.fleet.slot(number)
+        self._sign_off(number, slot)
+        self.sim.cut_short[self.sim.veh.trip[slot]] = True
+        self.sim.log_trips(self.sim.veh, np.array([slot], np.int32), self.sim.time)
+        self._free(slot)
+
     def _do_remove(self, number: int, given: Any) -> None:
         slot = self.fleet.slot(number)
         if slot >= 0:

@@ -75,7 +75,9 @@ def _restore_counters(world: "World", numbers: Mapping[str, Any]) -> None:
     world.sim.told = int(numbers["told"])
     world.control.doomed = [int(number) for number in numbers["doomed"]]
     world.control.fleet.becomes = {int(number): str(what) for number, what in numbers["becomes"]}
-    world.control.closures.cut_off = dict.fromkeys(int(number) for number in numbers["cut_off"])
+    cut_off = [int(number) for number in numbers["cut_off"]]
+    since = numbers.get("cut_off_since", [world.sim.frame] * len(cut_off))  # none in older files
+    world.control.closures.cut_off = dict(zip(cut_off, map(int, since), strict=False))
     world.control.closures.were_cut_off = {int(number) for number in numbers["were_cut_off"]}
     world.control.lane_requests.requests = {
         int(number): (int(lane), int(until), bool(holds))

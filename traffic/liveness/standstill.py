@@ -225,8 +225,10 @@ def _is_fixed(world: "World", slot: int) -> bool:
     veh = world.sim.veh
     if veh.told[slot] != NOTHING and veh.told_until[slot] == NEVER:
         return True
-    if veh.dwell_until[slot] == NEVER or int(veh.id[slot]) in world.control.closures.cut_off:
+    if veh.dwell_until[slot] == NEVER:
         return True
+    if int(veh.id[slot]) in world.control.closures.cut_off:
+        return world.control.closures.for_ever
     return int(veh.reason[slot]) == RED_LIGHT and _stays_red(world, int(veh.path[slot, 0]))
 
 

@@ -23,7 +23,7 @@ class TripLog:
     below 0.1 m/s, stops not counted. time_loss: travel time less stops less what the way takes at
     the desired speed. longest_standstill: without stops. reroutes: times a closure or the traffic
     gave it another way. ended: ARRIVED, REMOVED (by a command) or CUT_SHORT (as near to a closed
-    destination as it could come).
+    destination, or one that closed roads bar, as it could come).
     """
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ TRIPS: Final[dict[str, tuple[str, str, str]]] = {
     "ended": (
         "|u1",
         "",
-        "0 arrived, 1 removed by a command, 2 cut short: its destination was closed",
+        "0 arrived, 1 removed by a command, 2 cut short: closed roads bar its destination",
     ),
 }
 COLUMNS: Final = tuple(TRIPS)

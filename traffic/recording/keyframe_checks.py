@@ -208,6 +208,8 @@ def _check_numbers(numbers: Any, sizes: dict[str, int]) -> None:
         *(request[0] for request in numbers.get("lane_requests", [])),
     ]  # fmt: skip
     _want_range("numbers", "vehicle", np.array(vehicles, np.int64), 0, sizes["trip"])
+    since = np.array(numbers.get("cut_off_since", []), np.int64)
+    _want_range("numbers", "cut_off_since", since, 0, int(numbers["frame"]))
     lanes = [lane for ring in numbers["rings"] for lane in ring[0]]
     lanes += [lane for lane, _ in numbers["rings_standing"]]
     limits = numbers.get("limits", [])

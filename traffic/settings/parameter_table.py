@@ -114,6 +114,9 @@ _GENERAL: Final = (
               GRIDLOCK_POLICIES),
     Parameter("gridlock.act_after", "s", 20.0, 0.0, 3600.0, _ROW,
               "time a ring stands before the policy acts on it"),
+    Parameter("closures.patience", "s", 300.0, 0.0, 1e9, "choice",
+              "time after which a driver whom closed roads leave no way ends its trip where it stands, if "
+              "no opening is planned; 1e9: it waits for ever"),
     Parameter("passing.allowed", "", True, 0, 1, "choice",
               "false: nobody passes on a road with one lane in its direction"),
     Parameter("passing.oncoming", "", True, 0, 1, "choice",

@@ -108,10 +108,10 @@ class Results:
             if off:
                 notes.append(
                     f"{group.label}: closed roads left {off:,.0f} trips a run without a way for some time or for good; "
-                    "they stand before the closure, and hold up those behind them"
+                    "they wait before the closure, with those behind them, until closures.patience is over"
                 )
             if short:
-                notes.append(f"{group.label}: {short:,.0f} trips a run ended before their closed destination")  # fmt: skip
+                notes.append(f"{group.label}: {short:,.0f} trips a run ended before a destination that is closed or cannot be reached")  # fmt: skip
         for base, group in self.pairs():
             pairs = zip(base.hashes(), group.hashes(), strict=False)
             if base.seeds == group.seeds and all(one == other for one, other in pairs):
