@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mpi_ranks import TESTS, needs_mpi, on_ranks
-from ranked_worlds import MEASURED, WORLDS, story
+from ranked_worlds import FRAMES, MEASURED, WORLDS, story
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.by_name import generate
@@ -18,7 +18,6 @@ from rushhour.traffic.ranks.refused import PARAMETERS, QUOTAS, RankError
 from rushhour.traffic.settings.quotas import GROUP, NAMES
 from rushhour.traffic.world import World
 
-FRAMES = 300
 # Of each world the share of frames that is stepped in parts, at least; commands look at the whole.
 MOSTLY = {
     "lanes": 0.97,
@@ -38,7 +37,7 @@ pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[m
 
 @pytest.fixture(scope="module")
 def alone() -> dict[str, list[list[Any]]]:
-    return {name: list(story(name, FRAMES)) for name in WORLDS}
+    return {name: list(story(name)) for name in WORLDS}
 
 
 @needs_mpi
@@ -47,45 +46,45 @@ def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
     ranks: int, alone: dict[str, list[list[Any]]], tmp_path: Path
 ) -> None:
     told = tmp_path / "told.json"
-    _, err = on_ranks(ranks, "-m", "mpi4py", TESTS / "ranked_worlds.py", told, FRAMES, *WORLDS)
+    _, err = on_ranks(ranks, "-m", "mpi4py", TESTS / "ranked_worlds.py", told, *WORLDS)
     assert told.exists(), err
     found = json.loads(told.read_text())
-    for name in WORLDS:
-        for frame in range(FRAMES):
+    for name, frames in FRAMES.items():
+        for frame in range(frames):
             assert found[name][frame] == alone[name][frame], (name, frame)
-        (state, what), (state_alone, what_alone) = found[name][FRAMES][:2], alone[name][FRAMES][:2]
+        (state, what), (state_alone, what_alone) = found[name][-1][:2], alone[name][-1][:2]
         assert (state, what[:2]) == (state_alone, what_alone[:2]), name
         assert what[4] == what_alone[4], name  # quotas
         assert what[2] == what_alone[2], name  # what measures remember within an interval
         for table, columns in what_alone[3].items():
             assert what[3][table] == columns, (name, table)
-        assert found[name][FRAMES][2] > MOSTLY[name] * FRAMES, name
-    assert found["drift"][FRAMES][3] > 1  # divided anew: one rank had most of the work
+        assert found[name][-1][2] > MOSTLY[name] * frames, name
+    assert found["drift"][-1][3] > 1  # divided anew: one rank had most of the work
 
 
 def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any]]]) -> None:
     names = list(World(generate("grid", rows=2, columns=2)).counts())
 
     def total(name: str, what: str) -> int:
-        return int(alone[name][FRAMES - 1][1 + names.index(what)])
+        return int(alone[name][-2][1 + names.index(what)])
 
     assert total("lanes", "lane_changes") > 200 and total("lanes", "arrived") > 20
     assert total("town", "arrived") > 20
     assert total("buses", "stops_made") >= 1
     assert total("jam", "minds_changed") > 50 and total("jam", "cycles_found") > 0
     assert total("other ways", "rerouted") > 20
-    assert alone["full"][FRAMES][1][4]["vehicles"]["most_waiting"] > 50
-    held = alone["held"][FRAMES][1][4]
+    assert alone["full"][-1][1][4]["vehicles"]["most_waiting"] > 50
+    held = alone["held"][-1][1][4]
     assert held["lanes"]["most_waiting"] > 100 and held["wait_for"]["longest_wait_s"] > 0.5
     assert total("held", "minds_changed") > 5 and total("held", "lane_changes") > 200
     for name in MEASURED:
         rows = {
             table: int(next(iter(columns.values())).split()[0])
-            for table, columns in alone[name][FRAMES][1][3].items()
+            for table, columns in alone[name][-1][1][3].items()
         }
         assert rows["roads"] > 10 and rows["loops"] > 40 and rows["passages"] > 3, (name, rows)
         assert name == "buses" or rows["queues"] > 100
-    violations, extremes = alone["checked"][FRAMES][1][1]
+    violations, extremes = alone["checked"][-1][1][1]
     assert sum(violations.values()) > 0 and extremes["longest_standstill_s"]["value"] > 5.0
 
 

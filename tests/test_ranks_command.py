@@ -323,7 +323,7 @@ def test_a_rank_that_loses_the_others_says_so_in_one_line_and_ends() -> None:
 def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
     grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [grid, "--vehicles", 300, "--duration", "10min", "--keyframe-every", "2s", "--json"]
+    words = [grid, "--vehicles", 300, "--duration", "5min", "--keyframe-every", "2s", "--json"]
     assert main(["run", *map(str, words)]) == 0
     undisturbed = json.loads(capsys.readouterr().out)["state_hash"]
     words += ["--record", tmp_path / "run.h5"]
