@@ -4,21 +4,29 @@ from typing import Any
 
 import pytest
 from junction_cases import DT, EPS, FRAME, HALTS, LENGTH, STOOD, A, Asked, B, changed
+from road_cases import AS_PYTHON
 
-from rushhour.kernels.core.network import GREEN, RED, YELLOW, NetworkArrays
+from rushhour.kernels.core.network import GREEN, GROUP_LENGTH, RED, YELLOW, NetworkArrays
+from rushhour.kernels.core.vehicles import CONFLICT, RED_LIGHT
 from rushhour.kernels.junctions.grant_review import (
     HELD_UP,
+    LEFT_AT_YELLOW,
     asks_inside,
+    give_back_inside,
     give_back_later_lines,
+    has_lost_room,
     is_near,
+    keeps_grant,
     led_to_by_joint,
+    line_reach,
     nobody_follows,
+    review_lane,
     room_to_stop,
     somebody_comes,
     waits_clear,
 )
 
-pytestmark = pytest.mark.tiny_world
+pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +49,11 @@ def led_to(j: Asked, *movements: str, free: bool = False, length: float = 8.0) -
     """The network with connectors of other movements that lead onto the lane before ST's line."""
     lane, ways = lane_of(j), [j.way(movement) for movement in movements]
     starts = range(j.net.lanes.in_start.shape[0])
+    first, end = 2, 2 + len(ways)  # places of others before and behind
     net = changed(
-        j.net, "lanes", in_connector=dict(enumerate(ways)), length={lane: length},
-        in_start={place: (len(ways) if place > lane else 0) for place in starts},
+        j.net, "lanes", in_connector=dict(enumerate([*ways, j.way("NL")], first)),
+        in_start={at: first if at <= lane else end + (at > lane + 1) for at in starts},
+        length={lane: length},
     )  # fmt: skip
     return changed(net, "connectors", free=dict.fromkeys(ways, free))
 
@@ -51,11 +61,20 @@ def led_to(j: Asked, *movements: str, free: bool = False, length: float = 8.0) -
 def inside(j: Asked, movement: str, slot: int, s: float, **fields: Any) -> None:
     """A driver on a connector that leads onto the lane before ST's line, alone there."""
     lane = j.net.lanes.out_start.shape[0] - 1 + j.way(movement)
-    j.put(slot, "ST", **{"length": LENGTH, "factor": 1.0, "top": 99.0, "speed": 8.0, **fields})
+    place(j, slot, lane, s, **fields)
+    last = j.net.lanes.length.size - 1
+    for other, beside in ((6, lane - 1), (7, lane + 1 if lane < last else lane - 2)):
+        place(j, other, beside, 1.0)
+
+
+def place(j: Asked, slot: int, lane: int, s: float, *path: str, **fields: Any) -> None:
+    """A driver anywhere, bound for ST's line if by no other path."""
+    told = {"length": LENGTH, "factor": 1.0, "top": 99.0, "speed": 8.0, **fields}
+    j.put(slot, "ST", **told)
     j.veh.lane[slot], j.veh.s[slot] = lane, s
-    order, before = j.sim.order, slot
-    order.start[: lane + 1], order.start[lane + 1 :] = before, before + 1
-    order.slot[slot] = slot
+    for at, movement in enumerate(path):
+        j.veh.path[slot, at] = j.way(movement)
+    j.sim.sort()
 
 
 @pytest.mark.parametrize(
@@ -108,9 +127,9 @@ def test_who_follows_onto_a_short_lane(
 ) -> None:
     j = signals
     net = led_to(j, "WT", free=free)
-    j.sim.order.start[:] = 0
-    if there:
-        inside(j, "WT", A, 3.0)
+    inside(j, "WT", A, 3.0)
+    if not there:
+        place(j, A, lane_of(j), 3.0)
     assert nobody_follows(net, j.sim.order, lane_of(j)) == found, why
     assert nobody_follows(net, j.sim.order, net.lanes.out_start.shape[0] - 1 + j.way("WT"))
 
@@ -154,14 +173,9 @@ def test_who_asks_for_the_line_of_a_short_lane_from_inside_the_crossing_before(
     net = led_to(
         j, *told.get("ways", ("WT",)), free=told.get("free", False), length=told.get("length", 8.0)
     )
-    j.sim.order.start[:] = 0
     inside(j, "WT", A, 12.0, **fields)
     if told.get("other"):
-        j.put(B, "ST", length=LENGTH, speed=8.0)
-        lanes = [net.lanes.out_start.shape[0] - 1 + j.way(way) for way in ("WT", "ET")]
-        for slot, lane in zip((A, B), sorted(lanes), strict=True):
-            j.veh.lane[slot], j.veh.s[slot], j.sim.order.slot[slot] = lane, 12.0, slot
-            j.sim.order.start[lane + 1 :] = slot + 1
+        place(j, B, net.lanes.out_start.shape[0] - 1 + j.way("ET"), 12.0)
     j.grants.light[j.way("ST")] = told.get("light", GREEN)
     pocket = j.grants.pocket.copy()
     j.grants.pocket[j.way("WT")] = told.get("pocket", 0.0)
@@ -183,7 +197,6 @@ def test_one_asks_from_inside_as_soon_as_the_line_would_slow_it_down(
         low, high = (middle, high) if near else (low, middle)
     connector = float(j.net.lanes.length[j.veh.lane[A]])
     net = led_to(j, "WT", length=low + off - (connector - 1.0))
-    j.sim.order.start[:] = 0
     inside(j, "WT", A, 1.0)
     j.grants.light[j.way("ST")] = GREEN
     j.grants.pocket[j.way("WT")] = 0.0
@@ -219,3 +232,194 @@ def test_who_gives_back_its_grant_for_a_later_line(
         net, j.veh, j.types, j.sim.order, j.grants, j.rules, A, 0, room - way + off, DT
     )
     assert j.veh.granted[A] == granted, why
+
+
+@pytest.mark.parametrize("speed", [0.0, 8.0, 13.89, 36.0])
+def test_a_lane_is_looked_at_from_where_a_fast_driver_brakes_gently(speed: float) -> None:
+    """A fifth above the limit, 1.5 m/s2, 2 s to see the line, and 10 m."""
+    fast = 1.2 * speed
+    assert line_reach(speed) == pytest.approx(fast**2 / (2.0 * 1.5) + 2.0 * fast + 10.0)
+
+
+STANDS: dict[str, Any] = {"speed": 0.0, "stands_since": FRAME - LONG}
+
+
+@pytest.mark.parametrize("movement", ["SR", "WT", "WL"])
+@pytest.mark.parametrize(
+    ("fields", "inside_at", "used_at", "granted", "why"),
+    [
+        ({}, FRAME, FRAME, 0, "a grant for a line further on is of no use to it"),
+        ({}, FRAME - 1, FRAME, 1, "nobody is in this crossing"),
+        ({}, FRAME, FRAME - 1, 1, "nobody is on this connector"),
+        ({"stands_since": -1}, FRAME, FRAME, 1, "it does not stand"),
+    ],
+)
+def test_who_stands_inside_gives_back_its_grant_for_a_line_further_on(
+    signals: Asked, movement: str, fields: dict[str, Any], inside_at: int, used_at: int,
+    granted: int, why: str,
+) -> None:  # fmt: skip
+    j, awake, k = signals, signals.sim.awake, signals.way(movement)
+    inside(j, movement, A, 5.0, **{**STANDS, "granted": 1, "refused": 9, **fields})
+    for other in (6, 7):  # beside it, where nobody is to look
+        for name, value in {**STANDS, "granted": 1}.items():
+            getattr(j.veh, name)[other] = value
+    awake.inside[j.x], awake.used[:] = inside_at, FRAME - 1
+    awake.used[awake.place[k]] = used_at
+    give_back_inside(j.net, j.veh, j.sim.order, awake, j.x, FRAME, DT)
+    assert j.veh.granted[A] == granted, why
+    assert j.veh.refused[A] == (9 if granted else CONFLICT)
+    assert j.veh.granted[[6, 7]].tolist() == [1, 1]
+
+
+def test_who_stands_inside_without_a_grant_has_none_to_give_back(signals: Asked) -> None:
+    j, awake = signals, signals.sim.awake
+    inside(j, "WT", A, 5.0, **STANDS, granted=0, refused=9)
+    awake.inside[j.x], awake.used[:] = FRAME, FRAME
+    give_back_inside(j.net, j.veh, j.sim.order, awake, j.x, FRAME, DT)
+    assert j.veh.refused[A] == 9
+
+
+FAR, LONG_BODY = 40.0, 60.0  # m: it can stop; its rear would stand in the crossing before
+KEEPS: list[tuple[int, float, float, dict[str, Any], bool, str]] = [
+    (GREEN, 8.0, 8.0, {"length": LONG_BODY}, True, "it has green"),
+    (RED, 8.0, 8.0, {"length": LONG_BODY}, True, "it passes two lines together"),
+    (RED, 8.0, 8.0, {}, False, "it fits between the two, and nobody follows"),
+    (RED, 8.0, 8.0, {"followed": True}, True, "somebody follows"),
+    (RED, 8.0, GROUP_LENGTH, {"length": LONG_BODY}, False, "the lines are far from each other"),
+    (RED, 0.4, 8.0, {"length": LONG_BODY}, False, "it stands at red"),
+    (RED, 0.5, 8.0, {"length": LONG_BODY}, False, "it hardly moves"),
+    (RED, 0.5, 8.0, {"d": 0.0}, True, "it is at its line, and moves"),
+    (RED, 0.4, 8.0, {"d": 0.0}, False, "it is at its line, and stands"),
+    (YELLOW, 0.0, 8.0, {"length": LONG_BODY}, True, "at yellow also from a standstill"),
+    (YELLOW, 0.0, 200.0, {"length": LONG_BODY}, False, "where the lines are far from each other"),
+    (YELLOW, 0.0, 200.0, {"way": "SL", "d": LEFT_AT_YELLOW}, False, "just too far for a left turn"),
+]
+
+
+@pytest.mark.parametrize(("light", "speed", "length", "told", "keeps", "why"), KEEPS)
+def test_who_keeps_its_grant_between_two_lines(
+    signals: Asked, light: int, speed: float, length: float, told: dict[str, Any], keeps: bool,
+    why: str,
+) -> None:  # fmt: skip
+    j, way = signals, told.get("way", "ST")
+    net = led_to(j, "WT", length=length)
+    if told.get("followed"):
+        inside(j, "WT", B, 5.0)
+    place(j, A, lane_of(j), 3.0, way, speed=speed, granted=1, length=told.get("length", LENGTH))
+    j.grants.light[j.way(way)] = light
+    d = told.get("d", FAR)
+    found = keeps_grant(
+        net, j.veh, j.types, j.sim.order, j.grants, j.rules, A, 0, d, FRAME, DT
+    )  # fmt: skip
+    assert found == keeps, why
+
+
+def test_who_can_just_no_longer_stop_keeps_its_grant_without_room(signals: Asked) -> None:
+    j, k = signals, signals.way("ST")
+    place(j, A, lane_of(j), 100.0, speed=8.0, granted=1)
+    exit_lane = j.net.connectors.to_lane[k]
+    before, j.grants.reserved[exit_lane] = float(j.grants.reserved[exit_lane]), 1e6
+    room = room_to_stop(j.veh, j.types, j.rules, A, DT)
+    state = (j.net, j.veh, j.types, j.sim.order, j.grants, j.rules)
+    lost = [has_lost_room(*state, A, 0, room + off, FRAME, DT) for off in (0.0, EPS)]
+    kept = keeps_grant(*state, A, 0, room, FRAME, DT)
+    j.grants.light[k] = YELLOW
+    kept_at_yellow = [keeps_grant(*state, A, 0, room + off, FRAME, DT) for off in (0.0, EPS)]
+    j.grants.reserved[exit_lane] = before
+    assert lost == [False, True]
+    assert kept and kept_at_yellow == [True, False]
+
+
+# --- looked at from a line, back through a joint ---------------------------------------------------
+
+# Where somebody is: on the lane before the line, on the joint that leads to it, on the road before.
+LANE, JOINT, ROAD = 4.0, 15.0, 35.0  # m before the line
+ON, AT = ("ST",), ("WT", "ST")
+Behind = tuple[float, tuple[str, ...], dict[str, Any]]
+HELD_LONG: dict[str, Any] = {"speed": 0.0, "stands_since": FRAME - LONG}
+
+
+def seen(j: Asked, *drivers: Behind, free: bool = True, light: int = GREEN) -> int:
+    """review_lane with these drivers before ST's line: the candidate."""
+    net, n = led_to(j, "WT", free=free), j.net.lanes.out_start.shape[0] - 1
+    lane, joint = lane_of(j), n + j.way("WT")
+    for slot in range(8):
+        place(j, slot, int(net.connectors.to_lane[j.way("ST")]), 250.0 + slot, granted=0)
+    for slot, (d, path, fields) in enumerate(drivers):
+        here, s = lane, float(net.lanes.length[lane]) - d
+        if s < 0.0:
+            here, s = joint, s + float(net.lanes.length[joint])
+        if s < 0.0:
+            here = int(net.connectors.from_lane[j.way("WT")])
+            s += float(net.lanes.length[here])
+        place(j, slot, here, s, *path, **{"speed": 15.0, **fields})
+    j.grants.light[:] = light
+    state = (net, j.veh, j.types, j.sim.order, j.grants, j.rules)
+    return int(review_lane(*state, lane, FRAME, DT))
+
+
+@pytest.mark.parametrize(
+    ("drivers", "candidate", "line", "why"),
+    [
+        ([(LANE, ON, {})], A, 0, "on the lane"),
+        ([(JOINT, ON, {})], A, 0, "on the joint"),
+        ([(ROAD, AT, {})], A, 1, "on the road, the line is the second of its path"),
+        ([(ROAD, ("WL", "ST"), {})], -1, 0, "it goes elsewhere"),
+        ([(ROAD, ("WL", "ST"), {}), (ROAD + 7.0, AT, {})], B, 1, "behind one who goes elsewhere"),
+        ([(JOINT, ON, {"granted": 1}), (ROAD, AT, {})], B, 1, "behind one who has its grant"),
+        ([(JOINT, ON, {}), (ROAD, AT, {})], A, 0, "the first asks, nobody behind it"),
+        ([(JOINT, ON, {"speed": 6.0, **HALTS}), (ROAD, AT, {})], -1, 0, "the first halts"),
+        ([(LANE, ("WT",), {}), (JOINT, ON, {})], -1, 0, "behind one who asks elsewhere"),
+        ([(LANE, ("WT",), {"granted": 1}), (JOINT, ON, {})], B, 0, "behind one who may go on"),
+        ([(JOINT, ON, HELD_LONG)], -1, 0, "it stands far from its line"),
+        ([(LANE, ON, {"speed": 3.0}), (JOINT, ON, HELD_LONG)], A, 0, "the second waits behind"),
+    ],
+)
+def test_who_asks_is_found_also_behind_a_joint(
+    signals: Asked, drivers: list[Behind], candidate: int, line: int, why: str
+) -> None:
+    assert seen(signals, *drivers) == candidate, why
+    assert candidate < 0 or signals.veh.line[candidate] == line, why
+
+
+@pytest.mark.parametrize("off", [EPS, -EPS])
+def test_nobody_is_looked_at_from_beyond_the_reach_of_a_line(signals: Asked, off: float) -> None:
+    reach = line_reach(float(signals.net.lanes.speed[lane_of(signals)]))
+    assert seen(signals, (reach + off, AT, {"speed": 60.0})) == (A if off < 0.0 else -1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "granted", "refused", "why"),
+    [
+        ({"speed": 6.0, "granted": 1, **HALTS}, {"granted": 2}, 0, RED_LIGHT, "the first lost its own"),
+        ({"speed": 6.0, "granted": 1, **HALTS}, {"granted": 1}, 1, 0, "its grant ends before the line"),
+        ({}, {"granted": 2}, 2, 0, "the first only asks"),
+        ({}, {"granted": 2, **HELD_LONG}, 0, CONFLICT, "it would wait for ever behind who asks"),
+        ({}, {"granted": 1, **HELD_LONG}, 1, 0, "that grant is for a line before"),
+    ],
+)  # fmt: skip
+def test_grants_of_those_behind_a_joint(
+    signals: Asked, first: dict[str, Any], second: dict[str, Any], granted: int, refused: int, why: str
+) -> None:  # fmt: skip
+    seen(signals, (JOINT, ON, first), (ROAD, AT, second))
+    assert (signals.veh.granted[B], signals.veh.refused[B]) == (granted, refused), why
+
+
+@pytest.mark.parametrize(
+    ("ahead", "candidate", "why"),
+    [
+        (None, A, "nobody is on the lane"),
+        ({"granted": 1}, A, "who is on the lane has its grant"),
+        ({"speed": 3.0}, B, "who is on the lane asks itself"),
+        ({"speed": 3.0, **HALTS}, -1, "who is on the lane halts"),
+        ({"granted": 1, "speed": 3.0, **HALTS}, -1, "who is on the lane loses its grant"),
+    ],
+)
+def test_who_is_inside_asks_if_nobody_before_it_does(
+    signals: Asked, ahead: dict[str, Any] | None, candidate: int, why: str
+) -> None:
+    signals.grants.reserved[lane_of(signals)] = 1.0
+    drivers: list[Behind] = [(JOINT, ON, {}), *([] if ahead is None else [(LANE, ON, ahead)])]
+    found = seen(signals, *drivers, free=False)
+    signals.grants.reserved[lane_of(signals)] = 0.0
+    assert found == candidate, why
