@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from osm_texts import CROSS, CROSS_WAYS, street, write_osm
 
+from rushhour.roadnets.geometry.outlines import distances
+from rushhour.roadnets.lint.shapes import shape_findings
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 
@@ -149,3 +151,84 @@ def test_a_transition_in_a_mirror_is_the_mirror_image(tmp_path: Path):
             assert heights(here, road, end) == pytest.approx(
                 [-y for y in heights(there, road, end)], abs=1e-3
             )
+
+
+# Streets that part into two carriageways
+
+
+def parting(
+    folder: Path, angle: float, long: float, lanes: tuple[int, int], side: str = "right"
+) -> Network:
+    """A street of lanes[0] and lanes[1] from 4 to 1 that goes on as two one-ways, `angle` apart,
+    which come to a crossroads `long` m on, or where their lines have the room of their lanes."""
+    half = np.radians(0.5 * angle)
+    long = max(long, 0.55 * sum(lanes) * WIDTH / np.sin(half))
+    far = {
+        2: (long * np.cos(half), -long * np.sin(half)),
+        3: (long * np.cos(half), long * np.sin(half)),
+    }
+    if side == "left":
+        far = {2: far[3], 3: far[2]}
+    x, y = far[3][0], abs(far[3][1])
+    nodes = {1: (0.0, 0.0), 4: (-300.0, 0.0), **far, 5: (x, 300.0), 6: (x, -300.0), 7: (x + 300.0, y),
+             8: (x + 300.0, -y)}  # fmt: skip
+    one_way = street("secondary", oneway="yes", driving_side=side)
+    both = street(
+        "secondary", lanes=str(sum(lanes)), lanes__forward=str(lanes[0]), driving_side=side
+    )
+    cross = [5, 3, 2, 6] if side == "right" else [5, 2, 3, 6]
+    ways = [(10, [4, 1], both), (11, [1, 2], one_way | {"lanes": str(lanes[0])}),
+            (12, [3, 1], one_way | {"lanes": str(lanes[1])}), (13, cross, street("secondary", driving_side=side)),
+            (14, [2, 8 if side == "right" else 7], one_way | {"lanes": str(lanes[0])}),
+            (15, [7 if side == "right" else 8, 3], one_way | {"lanes": str(lanes[1])})]  # fmt: skip
+    return load_network(write_osm(folder, nodes, ways))
+
+
+def lines_of(network: Network, road: str) -> list[np.ndarray]:
+    """The lines of the lanes of a road, from the kerb, a point each 0.5 m or less."""
+    found = []
+    for i, name in enumerate(network.lane_ids):
+        if name.rpartition("_")[0] == road:
+            line = network.lane_points(i)
+            at = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))))
+            dense = np.linspace(0.0, at[-1], int(2.0 * at[-1]) + 2)
+            found.append(np.column_stack([np.interp(dense, at, line[:, k]) for k in (0, 1)]))
+    return found
+
+
+@pytest.mark.parametrize("lanes", [(1, 1), (2, 2), (1, 2)])
+@pytest.mark.parametrize("long", [25.0, 60.0, 150.0, 400.0])
+@pytest.mark.parametrize("angle", [6.0, 15.0, 30.0, 50.0])
+def test_carriageways_into_which_a_street_parts_lie_beside_each_other(
+    tmp_path: Path, angle: float, long: float, lanes: tuple[int, int]
+):
+    """Krems 146409250 (18 degrees, 15 m), Columbus 229625363 (10 degrees, 345 m): their lines meet
+    in one node, and oncoming lanes lay on each other for up to 40 m."""
+    network = parting(tmp_path, angle, long, lanes)
+    there, back = lines_of(network, "11#0"), lines_of(network, "12#0")
+    assert (len(there), len(back)) == lanes
+    assert distances(there[-1], back[-1]).min() > WIDTH - 0.05
+    assert not [one for one in shape_findings(network) if one.check == "L17"]
+
+
+def test_lanes_lead_straight_into_the_carriageways_of_their_street(tmp_path: Path):
+    network = parting(tmp_path, 10.0, 300.0, (1, 2))
+    for before, behind in (("10#0", "11#0"), ("12#0", "-10#0")):
+        for a, b in zip(lines_of(network, before), lines_of(network, behind), strict=True):
+            step = b[0] - a[-1]
+            assert np.hypot(*step) < 5.0
+            assert abs(step[1]) < 0.3
+    # Beyond, both lie on both sides of their lines, as far from the axis as each other.
+    one, two = lines_of(network, "11#0"), lines_of(network, "12#0")
+    middles = [np.mean([line[at] for line in lines], axis=0) for lines, at in ((one, -1), (two, 0))]
+    assert middles[0][1] == pytest.approx(-middles[1][1], abs=0.05)
+    assert abs(one[0][0][1] + np.mean([line[-1][1] for line in two])) > 1.0
+
+
+def test_carriageways_in_a_mirror_are_the_mirror_image(tmp_path: Path):
+    here = parting(tmp_path, 20.0, 80.0, (1, 2))
+    there = parting(tmp_path, 20.0, 80.0, (1, 2), "left")
+    assert there.left_hand
+    for road in ("11#0", "12#0"):
+        for a, b in zip(lines_of(here, road), lines_of(there, road), strict=True):
+            assert a == pytest.approx(b * (1.0, -1.0), abs=1e-2)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from rushhour.kernels.geometry.lane_lines import draw_lanes, most_beside
-from rushhour.roadnets.geometry.street_lines import Line, line_length, part
+from rushhour.roadnets.geometry.street_lines import Line, line_length, part, point_at, stations
 from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
@@ -23,6 +23,8 @@ MOST: Final = 30.0  # m
 SHARP: Final = radians(30.0)  # streets at a smaller angle run side by side
 FLAT: Final = radians(150.0)  # no corner between streets at a larger one
 CORNER: Final = radians(130.0)  # two streets at a smaller angle meet at a corner, not in a bend
+TAPER: Final = 100.0  # m along which carriageways come to lie as far apart as their lines
+STAYS: Final = (0.0, 0.0)  # slide of lanes that do not
 LOOP: Final = 13.0  # m cut from a dead end for the turn back
 KERB: Final = {3: 3.0, 2: 3.0, 1: 2.0}  # m, radius of the kerb by rank; others 4
 
@@ -37,6 +39,7 @@ class End:
     half: float  # m, half the width of its lanes
     rank: int
     setback: float = LEAST
+    aside: bool = False  # beside the line of its street, as one of the carriageways of another
 
 
 def half_width(link: Link) -> float:
@@ -82,7 +85,8 @@ def set_ends(
         for index, start in around[node]:
             link = streets.links[index]
             heading = heading_from(streets, link, start)
-            end = End(index, start, heading, half_width(link), link.rules.rank)
+            aside = link.slide[not start] != 0.0 and not link.rules.transition
+            end = End(index, start, heading, half_width(link), link.rules.rank, aside=aside)
             here.append(end)
             found[index, start] = end
         if len(here) > 1:
@@ -119,7 +123,7 @@ def _set_back(around: list[End], merged: bool) -> None:
             return
     for end, following in zip(around, around[1:] + around[:1], strict=True):
         t = (following.heading - end.heading) % (2.0 * pi)
-        if t >= FLAT:
+        if t >= FLAT or (end.aside and following.aside):
             continue
         if t < SHARP:
             narrow = min(end, following, key=lambda e: (e.half, e.rank, e.link))
@@ -135,12 +139,19 @@ def _set_back(around: list[End], merged: bool) -> None:
 def street_line(streets: Streets, link: Link) -> Line:
     """The line of a link; where its lanes slide aside, the line that they keep their distance from."""
     line: Line = np.array([streets.xy[node] for node in link.nodes])
-    if link.slide == (0.0, 0.0):
+    if link.slide == STAYS:
         return line
+    at = stations(line)
+    slide = np.array([[0.0, at[-1]], link.slide])
+    if not link.rules.transition and at[-1] > 2.0 * TAPER:
+        slide = np.array(
+            [[0.0, TAPER, at[-1] - TAPER, at[-1]], [link.slide[0], 0.0, 0.0, link.slide[1]]]
+        )
+        line = np.array([point_at(line, s) for s in np.union1d(at, slide[0])])
+        at = np.union1d(at, slide[0])
     step = np.diff(line, axis=0)
     along = np.concatenate((step[:1], step[:-1] + step[1:], step[-1:]))
-    length = np.concatenate(([0.0], np.cumsum(np.hypot(*step.T))))
-    aside = np.interp(length, length[[0, -1]], link.slide) / np.maximum(np.hypot(*along.T), 1e-9)
+    aside = np.interp(at, *slide) / np.maximum(np.hypot(*along.T), 1e-9)
     line += aside[:, None] * np.stack((along[:, 1], -along[:, 0]), axis=1)
     return line
 
@@ -167,12 +178,14 @@ def draw(
     """
     links = sorted({index for index, _ in roads})
     place = {index: i for i, index in enumerate(links)}
-    nodes = [streets.links[index].nodes for index in links]
-    points = np.array([streets.xy[node] for line in nodes for node in line])
+    slid = {
+        i: street_line(streets, streets.links[i]) for i in links if streets.links[i].slide != STAYS
+    }
+    nodes = [
+        slid[i] if i in slid else [streets.xy[n] for n in streets.links[i].nodes] for i in links
+    ]
+    points = np.array([at for line in nodes for at in line])
     start = np.concatenate(([0], np.cumsum([len(line) for line in nodes])))
-    for i, index in enumerate(links):
-        if streets.links[index].rules.transition:
-            points[start[i] : start[i + 1]] = street_line(streets, streets.links[index])
     cut = np.array([(ends[i, True].setback, ends[i, False].setback) for i in links])
     counts = np.array(lanes)
     street = np.repeat([place[index] for index, _ in roads], counts)
