@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 from viewed_run import record
 
+from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.generators.ring import straight
+from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.stepping.costs import PHASES
+from rushhour.traffic.world import World
 from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import LANES
+from rushhour.viewer.inspector import way_ahead
 from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import NetworkSource
 from rushhour.viewer.panels import Timeline, time_labels, timeline_image
@@ -104,6 +109,24 @@ def test_a_click_selects_and_the_camera_follows(session: Session):
     assert (scene.camera.x, scene.camera.y) == (scene.moment.x[row], scene.moment.y[row])
     session.do(do.Click(-500.0, -500.0))
     assert session.state.selected is None and "inspector" not in panel_names(session)
+
+
+def test_the_way_ahead_never_turns_back_where_lanes_are_changed(tmp_path: Path):
+    network = generate("grid", rows=2, columns=2, lanes=2, control="signals")
+    world = World(network, vehicles_on_road(network, 60, seed=1), dt=0.5, seed=1)
+    with Recorder(tmp_path / "run.h5", world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(120)
+    source, road = RunSource(tmp_path / "run.h5"), network.arrays.lanes.road
+    moment, moved = source.at(10.0), 0
+    for vehicle in moment.id.tolist():
+        lanes = source.trajectory(vehicle).lane[10:]
+        moved += int(((lanes[1:] != lanes[:-1]) & (road[lanes[1:]] == road[lanes[:-1]])).sum())
+        steps = np.diff(way_ahead(source, moment, vehicle), axis=0)
+        size = np.hypot(*steps.T)
+        steps = steps[size > 0.3] / size[size > 0.3][:, None]
+        assert (np.sum(steps[1:] * steps[:-1], axis=1) > -0.5).all()
+    assert moved > 5
 
 
 def test_frames_are_stepped_through_both_ways(session: Session):

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import LEADER, REASONS
+from rushhour.kernels.geometry.pose import lane_pose
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.model import Network
 from rushhour.traffic.words.durations import clock
 from rushhour.viewer.colouring import TIERS
 from rushhour.viewer.moments import Moment, Source
@@ -114,34 +116,50 @@ def way_ahead(source: "RunSource", moment: Moment, vehicle: int) -> NDArray[np.f
     if row < 0 or not ahead.size:
         return np.zeros((0, 2))
     network = source.network
-    changes = np.concatenate(([True], ahead[1:] != ahead[:-1]))
-    lanes = ahead[changes].tolist()
+    at = way.s[way.lane.size - ahead.size :]
+    first = np.flatnonzero(np.concatenate(([True], ahead[1:] != ahead[:-1])))
+    lanes = ahead[first].tolist()
     parts = [np.array([[moment.x[row], moment.y[row]]])]
-    here = network.station[network.point_start[lanes[0]] : network.point_start[lanes[0] + 1]]
-    s = float(moment.columns["s"][row])
-    own = lanes[0] == int(moment.columns["lane"][row])
-    parts.append(network.lane_points(lanes[0])[here > s] if own else network.lane_points(lanes[0]))
-    before = lanes[0]
-    for lane in lanes[1:]:
-        parts += _joined(source, before, lane)
-        before = lane
-    end = float(way.s[-1])
-    last = network.station[network.point_start[before] : network.point_start[before + 1]]
-    if len(lanes) > 1:
-        parts[-1] = parts[-1][last <= end] if len(parts[-1]) == len(last) else parts[-1]
+    since = (
+        float(moment.columns["s"][row]) if lanes[0] == int(moment.columns["lane"][row]) else -1.0
+    )
+    for k, lane in enumerate(lanes):
+        last = k + 1 == len(lanes)
+        # Who moves over is on the lane beside from there, not from its start.
+        over = not last and _beside(network, lane, lanes[k + 1])
+        until = np.inf
+        if over or (k and last):
+            until = float(at[-1] if last else at[first[k + 1] - 1])
+        start, end = network.point_start[lane : lane + 2]
+        station = network.station[start:end]
+        parts.append(network.points[start:end][(station > since) & (station <= until)])
+        since = -1.0
+        if over:
+            lane, since = lanes[k + 1], float(at[first[k + 1]])
+            start, end = network.point_start[lane : lane + 2]
+            parts.append(
+                np.array([lane_pose(network.points, network.station, start, end, since)[:2]])
+            )
+        elif not last:
+            parts += _joint(network, lane, lanes[k + 1])
     return np.concatenate(parts)
 
 
-def _joined(source: "RunSource", before: int, lane: int) -> list[NDArray[np.float64]]:
-    """Points of a lane, and those of the connector to it where no frame was recorded on that."""
-    network = source.network
-    found = []
-    if before < network.n_road_lanes and lane < network.n_road_lanes:
-        lanes, connectors = network.arrays.lanes, network.arrays.connectors
-        for k in range(int(lanes.out_start[before]), int(lanes.out_start[before + 1])):
-            if connectors.to_lane[k] == lane:
-                found.append(network.lane_points(network.n_road_lanes + k))
-    return [*found, network.lane_points(lane)]
+def _beside(network: Network, one: int, other: int) -> bool:
+    """Whether two lanes are of one road."""
+    road = network.arrays.lanes.road
+    return max(one, other) < network.n_road_lanes and bool(road[one] == road[other])
+
+
+def _joint(network: Network, before: int, lane: int) -> list[NDArray[np.float64]]:
+    """Points of the connector from a lane to another, where no frame was recorded on that."""
+    if before >= network.n_road_lanes or lane >= network.n_road_lanes:
+        return []
+    lanes, connectors = network.arrays.lanes, network.arrays.connectors
+    ways = range(int(lanes.out_start[before]), int(lanes.out_start[before + 1]))
+    return [
+        network.lane_points(network.n_road_lanes + k) for k in ways if connectors.to_lane[k] == lane
+    ]
 
 
 def cause_lines(source: "RunSource", moment: Moment, vehicle: int) -> tuple[str, ...]:
