@@ -21,9 +21,7 @@ from rushhour.roadnets.errors import NetworkError
 MOST_SAMPLES = 2000  # of one connector; a longer one is sampled more coarsely
 CAR_WIDTH = 1.8  # m
 SHORTEST_ZONE = 2.0  # m, of a conflict that geometry misses
-BESIDE = (
-    CAR_WIDTH + QUEUE_OVERHANG
-)  # m before the ends of two ways into one road, where they count as close
+LEAST_ZONE = 0.2  # m, of one that ends where a rear may stay, on a short way
 MIRRORED = [2, 3, 0, 1]  # columns of a zone, seen by the other
 
 
@@ -40,6 +38,15 @@ def _widened(at: float, length: float) -> tuple[float, float]:
     lo, hi = max(0.0, at - half), min(length, at + half)
     lo = max(0.0, min(lo, hi - SHORTEST_ZONE))
     return lo, min(length, max(hi, lo + SHORTEST_ZONE))
+
+
+def _beside(at: float, length: float) -> tuple[float, float]:
+    """The zone of a way that comes to lie beside another at its end only, into the same road: it ends
+    where the rear of a queue's last may stay, who is in nobody's way there."""
+    out = min(max(length - QUEUE_OVERHANG, LEAST_ZONE), length)
+    if at + CAR_WIDTH <= out:
+        return _widened(at, length)
+    return max(0.0, out - 2.0 * CAR_WIDTH), out
 
 
 def _source_foes(draft: Draft, index: DraftIndex) -> NDArray[np.int64]:
@@ -104,11 +111,10 @@ def find_conflicts(
         if (i, j) in known or never_conflict(index.from_lane, index.to_lane, index.lane_road, i, j):
             continue
         at_i, at_j = closest_approach(x, y, s, start, i, j)
-        if index.lane_road[index.to_lane[i]] == index.lane_road[index.to_lane[j]]:
-            # Side by side at their ends: who stands there is in nobody's way.
-            at_i, at_j = min(at_i, length[i] - BESIDE), min(at_j, length[j] - BESIDE)
+        same = index.lane_road[index.to_lane[i]] == index.lane_road[index.to_lane[j]]
+        zone_of = _beside if same else _widened
         extra_pair.append((i, j))
-        extra_zone.append((*_widened(at_i, length[i]), *_widened(at_j, length[j])))
+        extra_zone.append((*zone_of(at_i, length[i]), *zone_of(at_j, length[j])))
     del x, y, s, box  # a city's take as much memory as all that follows
     pair = np.concatenate([pair, np.array(extra_pair, np.int32).reshape(-1, 2)])
     zones = np.concatenate([zones, np.array(extra_zone).reshape(-1, 4)])
