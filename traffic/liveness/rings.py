@@ -125,7 +125,12 @@ class Rings(Part):
         busy: set[int] = set()
         for lane, ring in now.items():
             age = frame - ring.begun
-            if age < self.act_after or self.policy == "none":
+            if self.policy == "none":
+                continue
+            if self.policy != "teleport" and self._swaps(veh, order, members[lane]):
+                ring.let_in += 1  # as drivers do at once, who hinder nobody by it
+                continue
+            if age < self.act_after:
                 continue
             if self.policy == "teleport":
                 heads = [i for i in members[lane] if lacks_room(veh, i)] or members[lane]
@@ -194,6 +199,12 @@ class Rings(Part):
         changes = veh.reason[i] == LANE_CHANGE and veh.blocker[i] < 0 and veh.path[i, 0] < 0
         return bool(on_road and veh.granted[i] == 0 and (lacks_room(veh, i) or changes))
 
+    def _swaps(self, veh: Vehicles, order: Order, members: list[int]) -> bool:
+        """Let two who wait for each other's lane change places, if they find room."""
+        return len(members) == 2 and bool(
+            change_places(self._network.arrays, veh, order, members[0], members[1])
+        )
+
     def _free(
         self, veh: Vehicles, order: Order, grants: Grants, ring: Ring, members: list[int],
         frame: int, busy: set[int],
@@ -203,9 +214,6 @@ class Rings(Part):
         n = self._network.n_road_lanes
         for i in members:
             j = int(self._waits[i])
-            if len(members) == 2 and change_places(net, veh, order, i, j):
-                ring.let_in += 1
-                return
             if veh.reason[i] == CONFLICT and goes_first_instead(net, veh, i, j):
                 ring.let_in += 1
                 return
