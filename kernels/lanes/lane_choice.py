@@ -405,33 +405,51 @@ def choose_lanes_of_road(
     grants.claimed_since[first : first + count] = NEVER
     if lo == hi:
         return 0
-    side = 1 if frame & 1 == 0 else -1
+    turn = 1 if frame & 1 == 0 else -1
     changes = 0
     for number in range(count):
         lane = first + number
-        open_side = 0 <= number + side < count
-        other_side = 0 <= number - side < count
         somebody_stops = routes.stops_on[lane] or grants.obstacles.first[lane] >= 0
-        cut = inf
+        left, right = inf, inf  # rears of the last who changed there in this frame
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
-            wish = (veh.wanted[i] - lane) * side
             held_up = somebody_stops and waits_behind_halting(
                 net, veh, routes, order, grants, lane, p
             )
-            if other_side and (wish < 0 or held_up):
-                ask_the_other_side(
-                    net, veh, types, order, grants, rules, i, lane, -side, held_up, frame, dt
-                )
-            often = wish > 0 or held_up
-            if not open_side or (not often and not looks[turn_of(veh.id[i], frame)]):
-                continue
-            if consider_change(
-                net, veh, types, routes, order, grants, rules, p, lane, lane + side, cut, frame, dt
-            ):
-                veh.change_to[i] = lane + side
-                cut = place_beside(net, lane, lane + side, veh.s[i]) - veh.length[i]
-                changes += 1
+            for side in range(-1, 2, 2):
+                to = number + side
+                wish = (veh.wanted[i] - lane) * side > 0
+                if to < 0 or to >= count or veh.change_to[i] >= 0:
+                    continue
+                # Into a lane between two others by turns, so that two never come to the same place.
+                if side != turn and (0 < to < count - 1 or not wish):
+                    if wish or held_up:
+                        ask_the_other_side(
+                            net, veh, types, order, grants, rules, i, lane, side, held_up, frame, dt
+                        )
+                    continue
+                if not wish and not held_up and not looks[turn_of(veh.id[i], frame)]:
+                    continue
+                cut = left if side > 0 else right
+                if consider_change(
+                    net,
+                    veh,
+                    types,
+                    routes,
+                    order,
+                    grants,
+                    rules,
+                    p,
+                    lane,
+                    lane + side,
+                    cut,
+                    frame,
+                    dt,
+                ):
+                    veh.change_to[i] = lane + side
+                    cut = place_beside(net, lane, lane + side, veh.s[i]) - veh.length[i]
+                    left, right = (cut, right) if side > 0 else (left, cut)
+                    changes += 1
     return changes
 
 
