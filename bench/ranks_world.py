@@ -74,9 +74,21 @@ def krems() -> Setup:
     return network, random_trips(network, 3000, over=2400.0, seed=5), {}
 
 
+def spider() -> Setup:
+    """A spider's web drawn by a seed, with more traffic than it carries."""
+    draw = np.random.default_rng(34)
+    lanes = int(draw.integers(1, 3))
+    network = generate(
+        "spider", arms=int(draw.integers(4, 8)), circles=int(draw.integers(2, 5)), lanes=lanes,
+        spacing=float(draw.uniform(120.0, 220.0)),
+        control=str(draw.choice(["signals", "priority", "actuated"])),
+    )  # fmt: skip
+    return network, random_trips(network, 1500 * lanes, over=300.0, seed=34), {}
+
+
 CASES: dict[str, Callable[[], Setup]] = {
     "grid": grid, "ring": ring, "town": town, "joined": joined, "badhersfeld": badhersfeld,
-    "krems": krems,
+    "krems": krems, "spider": spider,
 }  # fmt: skip
 
 
