@@ -25,6 +25,14 @@ UTM, ORIGIN = "EPSG:32633", (15.0, 0.0)
 GRID = from_origin(500_000.0 - 1000.0, 1000.0, 10.0, 10.0)  # 10 m pixels, 2 km by 2 km
 
 
+@pytest.fixture(autouse=True)
+def own_coordinate_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who imports `sumo` before, as other tests in the process do, leaves its table of coordinate
+    systems in the environment, which rasterio cannot read."""
+    monkeypatch.delenv("PROJ_LIB", raising=False)
+    monkeypatch.delenv("PROJ_DATA", raising=False)
+
+
 def plane(x, y):
     return 100.0 + 0.05 * (x - 500_000.0) - 0.02 * y
 
