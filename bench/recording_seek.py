@@ -45,6 +45,7 @@ class DrawnWorld:
             detours=SimpleNamespace(total=0, reroutes=np.zeros(vehicles, np.int32)),
         )
         self.bodies, self.steering = SimpleNamespace(listeners=[]), SimpleNamespace(on=False)
+        self.domain = SimpleNamespace(rank=0, ranks=1, claimed=[], keep=lambda every: None)
         self.grants = SimpleNamespace(light=np.zeros(0, np.uint8))
         self.trips = self.trip_log = TripLog()
         self.commands, self.verge = CommandLog(), Verge()
