@@ -220,9 +220,13 @@ def move_vehicle(
                 veh.left[i] = True  # a walker at a dead end
                 break
             if k < 0 or (veh.granted[i] == 0 and not net.connectors.free[k]):
+                room = length - 1e-3 - veh.s[i]
+                if lane == veh.lane[i] and v * v <= 2.0 * types.emergency[veh.type[i]] * room:
+                    veh.accel[i] = -0.5 * v * v / room  # it stands before the frame ends
+                else:
+                    tally[TALLY_OVERRUN] += 1
                 s = length - 1e-3
                 veh.speed[i] = 0.0
-                tally[TALLY_OVERRUN] += 1
                 break
             s -= length
             log_way(net, veh, types, i, lane, length)

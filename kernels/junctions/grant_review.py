@@ -43,6 +43,7 @@ from rushhour.kernels.junctions.zone_yielding import let_inside_go_first
 
 LINE_ZONE = 2.0  # m before the stop line within which a standing vehicle has arrived
 HELD_UP = 3.0  # s of standing behind others after which a grant is of no use, and holds up others
+CREEPS = 2.0  # m/s, below which one stands within half a second
 LEFT_AT_YELLOW = 4.0  # m; a left turn that waits this close may go at yellow
 HELD = 0  # has its grant
 REVOKED = 1  # lost it, and so do all behind
@@ -122,6 +123,8 @@ def keeps_grant(
     room = room_to_stop(veh, types, rules, i, dt)
     if light == RED:  # no yellow came before it: whoever can, stops, be it at the line itself
         room -= min(rules.stop_offset, CLOSEST)
+        if v < CREEPS:  # it has set off at yellow: in this very frame
+            room = stopping_distance(v, types.emergency[veh.type[i]])
     return d <= room
 
 
