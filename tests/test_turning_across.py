@@ -84,7 +84,7 @@ def test_two_who_bar_each_other_with_a_queue_behind_each_go_on():
     network = finish(draft)
     builder = DemandBuilder()
     for name, lane, at, to in (
-        ("a", 1, 89.7, "e"), ("b", 0, 84.65, "n"), ("c", 0, 77.0, "e"), ("d", 1, 77.0, "n"),
+        ("a", 1, 89.7, "e"), ("b", 0, 84.65, "n"), ("c", 0, 77.15, "e"), ("d", 1, 82.2, "n"),
     ):  # fmt: skip
         way = [network.road_index[road] for road in ("in_s", f"out_{to}")]
         builder.add(

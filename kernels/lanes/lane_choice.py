@@ -417,12 +417,12 @@ def choose_lanes_of_road(
                 net, veh, routes, order, grants, lane, p
             )
             for side in range(-1, 2, 2):
-                to = number + side
+                target, there = lane + side, number + side
                 wish = (veh.wanted[i] - lane) * side > 0
-                if to < 0 or to >= count or veh.change_to[i] >= 0:
+                if there < 0 or there >= count or veh.change_to[i] >= 0:
                     continue
                 # Into a lane between two others by turns, so that two never come to the same place.
-                if side != turn and (0 < to < count - 1 or not wish):
+                if side != turn and (0 < there < count - 1 or not wish):
                     if wish or held_up:
                         ask_the_other_side(
                             net, veh, types, order, grants, rules, i, lane, side, held_up, frame, dt
@@ -432,22 +432,14 @@ def choose_lanes_of_road(
                     continue
                 cut = left if side > 0 else right
                 if consider_change(
-                    net,
-                    veh,
-                    types,
-                    routes,
-                    order,
-                    grants,
-                    rules,
-                    p,
-                    lane,
-                    lane + side,
-                    cut,
-                    frame,
-                    dt,
+                    net, veh, types, routes, order, grants, rules, p, lane, target, cut, frame, dt
                 ):
-                    veh.change_to[i] = lane + side
-                    cut = place_beside(net, lane, lane + side, veh.s[i]) - veh.length[i]
+                    veh.change_to[i] = target
+                    s = place_beside(net, lane, target, veh.s[i])
+                    behind = place_behind(veh, order, target, s)
+                    if behind < order.start[target + 1]:
+                        veh.yields_to[order.slot[behind]] = i  # who would set off in this frame
+                    cut = s - veh.length[i]
                     left, right = (cut, right) if side > 0 else (left, cut)
                     changes += 1
     return changes
