@@ -54,6 +54,34 @@ def test_who_can_still_stop_before_a_red_light_on_a_short_road_loses_its_grant(
     assert keeps_grant(net, veh, world.sim.types, order, grants, rules, comes, 0, d, 0, 0.25)
 
 
+@pytest.mark.parametrize(
+    ("speed", "d", "goes"),
+    [
+        (0.4, 0.04, False),
+        (0.97, 0.06, False),  # 7.8 m/s^2: less than an emergency
+        (0.97, 0.05, True),
+        (1.9, 0.19, True),
+        (1.9, 0.21, False),
+        (2.1, 0.21, True),  # who drives brakes comfortably, from the next frame on
+    ],
+)
+def test_who_creeps_as_it_turns_red_stops_where_it_can_at_all(speed, d, goes):
+    """It has set off at the end of yellow, to turn across: it went over the line at red."""
+    network = light_behind_a_joint(14.0)
+    net = network.arrays
+    k = next(k for k in range(2) if net.connectors.signal[k] >= 0)
+    world = PlantedWorld(network)
+    i = world.put("r1_0", 14.0 - d, speed, [k])
+    veh, types = world.sim.veh, world.sim.types
+    veh.granted[i] = 1
+    assert types.emergency[veh.type[i]] == 9.0
+    grants = state.new_grants(net)
+    grants.light[k] = RED
+    assert goes == keeps_grant(
+        net, veh, types, world.order(), grants, world.sim.rules, i, 0, d, 0, 0.25
+    )
+
+
 def two_lights(between: float, offset: float, second: float):
     """Two lights `between` m apart, with programs of other lengths."""
     draft = chain(line(0, 150), line(156, 156 + between), line(162 + between, 400))
