@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from driven_drives import slow_drive
+from mpi_ranks import MPIEXEC, on_ranks
 from swept_options import homes_text
 from viewed_run import needs_gl
 
@@ -174,6 +175,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return here
 
 
+def parted(folder: Path) -> None:
+    """A run of two ranks, in a file of each."""
+    if not MPIEXEC.exists() and not os.environ.get("CI"):
+        pytest.skip("no mpiexec beside Python: pip install mpi4py mpich")
+    on_ranks(2, "-m", "rushhour", "run", folder / "g.h5", "--vehicles", 20, "--duration", "10s",
+             "--record", folder / "parted.h5")  # fmt: skip
+
+
 def _oval(n: int = 120) -> list[tuple[float, float]]:
     from math import cos, pi, sin
 
@@ -184,7 +193,7 @@ def _called(folder: Path, name: str, option: str, path: Path) -> list[str]:
     """A command line that writes such a file."""
     file = {"import": "g.h5", "run": "g.h5", "profile": "g.h5", "chase": "g.h5",
             "race": "track.csv", "racepaths": "oval", "demand": "homes.osm", "fit": "g.h5",
-            "assign": "g.h5"}.get(name, "r.h5")  # fmt: skip
+            "assign": "g.h5", "merge": "parted.h5"}.get(name, "r.h5")  # fmt: skip
     words = _words(name, option, path, file if file == "oval" else folder / file)
     words = [str(folder / word) if word == "counts.csv" else word for word in words]
     if option == "--save-drive":
@@ -207,6 +216,8 @@ def test_a_file_that_was_there_is_replaced_whole_or_stays_as_it_was(
 ):  # fmt: skip
     if name in ("view", "chase"):
         needs_gl()
+    if name == "merge":
+        parted(files)
     monkeypatch.chdir(tmp_path)
     records = option == "--record" and name != "race"
     path = tmp_path / f"old{endings[-1] if name == 'replay' else endings[0]}"
