@@ -86,22 +86,21 @@ def who_stands_beside(
     for o in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
         if o == k:
             continue
+        on = n_road_lanes + o
         apart = grants.pocket[o] - grants.let_past[o]  # m along o, see let_past
         j = last_on_way(net, veh, order, grants, o)
         if j < 0 or waits_on(veh, grants, j, o) or leads_beyond(net, veh, j, o):
             continue
         rear = -1.0
-        if veh.lane[j] == n_road_lanes + o:
+        if veh.lane[j] == on:
             rear = veh.s[j] - veh.length[j]
         elif veh.lane[j] != lane:
-            rear = order.over_rear[n_road_lanes + o]
+            rear = order.over_rear[on]
         if rear >= apart:
             continue
         room = room_once_closed(net, veh, order, j, o, queue_gap)
-        room -= max(
-            taken(veh, order, n_road_lanes + o, queue_gap),
-            grants.reserved[net.connectors.to_lane[o]],
-        )
-        if room < 0.0 and net.lanes.length[n_road_lanes + o] + room + queue_gap < apart:
+        promised = grants.reserved[net.connectors.to_lane[o]]
+        room -= max(taken(veh, order, on, queue_gap), promised)
+        if room < 0.0 and net.lanes.length[on] + room + queue_gap < apart:
             return j
     return -1
