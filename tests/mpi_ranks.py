@@ -11,10 +11,9 @@ from rushhour.cli.ranks import SLEEPS
 
 TESTS = Path(__file__).parent
 MPIEXEC = Path(sys.executable).with_name("mpiexec")
-needs_mpi = pytest.mark.skipif(
-    not MPIEXEC.exists() and not os.environ.get("CI"),
-    reason="no mpiexec beside Python: pip install mpi4py mpich",
-)
+CANNOT = not MPIEXEC.exists() and not os.environ.get("CI")
+WHY = "no mpiexec beside Python: pip install mpi4py mpich"
+needs_mpi = pytest.mark.skipif(CANNOT, reason=WHY)
 
 
 def started(ranks: int, *words: object) -> "subprocess.Popen[str]":

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from driven_drives import slow_drive
-from mpi_ranks import MPIEXEC, on_ranks
+from mpi_ranks import CANNOT, WHY, on_ranks
 from swept_options import homes_text
 from viewed_run import needs_gl
 
@@ -177,8 +177,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def parted(folder: Path) -> None:
     """A run of two ranks, in a file of each."""
-    if not MPIEXEC.exists() and not os.environ.get("CI"):
-        pytest.skip("no mpiexec beside Python: pip install mpi4py mpich")
+    if CANNOT:
+        pytest.skip(WHY)
     on_ranks(2, "-m", "rushhour", "run", folder / "g.h5", "--vehicles", 20, "--duration", "10s",
              "--record", folder / "parted.h5")  # fmt: skip
 
