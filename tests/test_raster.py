@@ -219,6 +219,19 @@ def test_letters_have_the_width_they_claim() -> None:
     assert rows[0] in (0, 1) and rows[-1] in (12, 13, 14)  # a capital of 7 times the scale
 
 
+@pytest.mark.parametrize("scale", [1, 2, 3])
+def test_gaps_between_equal_letters_are_equal(scale: int) -> None:
+    """Letters are not pushed to whole pixels, which tears "ms" apart and "joined" in two."""
+    mask = text_mask("lllllllll", scale).astype(np.float64)
+    ink, gap = mask.sum(axis=0), text_width("lllllllll", scale) / 9.0
+    at = np.arange(len(ink)) + 0.5
+    middles = [
+        float((ink * at)[part].sum() / ink[part].sum())
+        for part in (np.abs(at - gap * (k + 0.5)) < 0.5 * gap for k in range(9))
+    ]
+    assert np.abs(np.diff(middles) - np.diff(middles).mean()).max() < 0.3
+
+
 def test_an_island_within_an_intersection_stays_land() -> None:
     """Two streets 40 m apart that are one intersection: between them nobody drives."""
     draft = Draft("island", "test")
