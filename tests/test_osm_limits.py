@@ -13,10 +13,12 @@ from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.osm.built_up import BuiltUp, built_up
 from rushhour.roadnets.osm.country import country_of, nearest_town
-from rushhour.roadnets.osm.network import OsmOptions, plan_osm, read_osm_draft
+from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
+from rushhour.roadnets.osm.sides import left_hand
 from rushhour.roadnets.osm.ways.legal import KMH, MPH, _table, limits_of, place_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay, read_osm
 from rushhour.roadnets.osm.ways.rules import rules_of
+from rushhour.roadnets.reading.remarks import Remarks
 
 TOWNS = {  # longitude, latitude -> place
     "Porto": ((-8.62, 41.16), "PT"), "Krems": ((15.60, 48.41), "AT"),
@@ -222,15 +224,16 @@ def test_the_report_names_the_country_the_km_in_town_and_where_limits_come_from(
 def test_of_roads_with_a_sign_of_town_or_country_four_fifths_are_taken_so(
     folder: str, file: str
 ) -> None:
-    plan = plan_osm(data_folder(folder) / file, OsmOptions())
+    osm = read_osm(data_folder(folder) / file, OsmOptions().service)
+    place, urban = country_of(osm, left_hand(osm, Remarks())).place, built_up(osm)
     right = total = 0.0
-    for way in plan.osm.ways:
+    for way in osm.ways:
         if way.tags["highway"] not in ("primary", "secondary", "tertiary", "unclassified"):
             continue
-        rules, _ = rules_of(way.tags, plan.country.place, {}, [])
+        rules, _ = rules_of(way.tags, place, {}, [])
         kmh = rules.forward.speed / KMH
         if "maxspeed" in way.tags and (kmh < 57.0 or kmh > 79.0):
-            length = sum(dist(plan.osm.xy[a], plan.osm.xy[b]) for a, b in pairwise(way.nodes))
+            length = sum(dist(osm.xy[a], osm.xy[b]) for a, b in pairwise(way.nodes))
             total += length
-            right += length * (plan.urban[way.id].urban == (kmh < 57.0))
+            right += length * (urban[way.id].urban == (kmh < 57.0))
     assert right >= 0.8 * total > 0.0
