@@ -1,5 +1,6 @@
 """Recorded races in the window: what it shows of them, and how it is opened."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,15 +10,18 @@ from browsers import Opened, chromium
 from viewed_run import needs_gl
 
 from rushhour.cli import main
-from rushhour.games.racing.race_file import RaceRecord, save_race
+from rushhour.games.racing.race_file import RaceRecord, ground_of, save_race
+from rushhour.race import drawn_course
 from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import VEHICLES
 from rushhour.viewer.panels import scale_image
-from rushhour.viewer.race_shot import KERBS, kerb_quads, race_box, race_colours, race_picture
+from rushhour.viewer.race_shot import race_box, race_colours, race_picture
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.shots import picture_for
+from rushhour.viewer.silhouettes import CLASSES
 from rushhour.viewer.themes import THEMES, Theme
+from rushhour.viewer.track import CHECKS, KERBS, kerb_quads
 
 NAN = float("nan")
 
@@ -139,6 +143,97 @@ def test_from_afar_a_page_has_the_start_line(tmp_path: Path):
             assert (near.min(axis=2) > 220).sum() >= 12, theme  # a white bar
             assert (near.max(axis=2) < 60).sum() >= 8, theme  # in black
         assert page.told == []
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """The page of two racers, opened."""
+    folder = tmp_path_factory.mktemp("race")
+    save_race(two_on_a_straight(), folder / "race.h5")
+    assert main(["share", str(folder / "race.h5"), "-o", str(folder / "race.html")]) == 0
+    with chromium() as browser:
+        size = {"width": 960, "height": 600}
+        yield Opened(browser, (folder / "race.html").as_uri(), viewport=size)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_pages_have_the_kerbs_and_the_start_line_of_pictures(shared: Opened, theme: str):
+    """Their places and colours come from one description: stripe by stripe they are the same."""
+    record = two_on_a_straight()
+    quads, colours = kerb_quads(record)
+    scale, middle = 0.1, np.array([2.0, 0.0])
+    x, y = middle - shared.get("rushhour.facts.origin")
+    shared.drawn(
+        f"rushhour.pickTheme('{theme}'); rushhour.seek(6); rushhour.lookAt({x}, {y}, {scale})"
+    )
+    image = shared.pixels().astype(int)
+    high, wide, _ = image.shape
+    at = (quads.mean(axis=1) - middle) / scale
+    seen = (np.abs(at) < (250, 150)).all(axis=1)  # beside panels
+    column, row = (0.5 * wide + at[seen, 0]).astype(int), (0.5 * high - at[seen, 1]).astype(int)
+    off = np.abs(image[row, column] - colours[seen]).max(axis=1)
+    assert seen.sum() > 60 and (off <= 12).mean() > 0.95
+    box = (*(middle - (48, 30)), *(middle + (48, 30)))
+    picture = race_picture(record, 6.0, (960, 600), box, THEMES[theme]).astype(int)
+    assert (np.abs(picture[row, column] - colours[seen]).max(axis=1) <= 12).mean() > 0.95
+
+
+def test_nothing_of_a_race_lies_behind_panels_when_all_of_it_is_seen(shared: Opened):
+    shared.drawn("rushhour.home()")
+    record, origin = two_on_a_straight(), np.array(shared.get("rushhour.facts.origin"))
+    edges = np.concatenate((record.ground["left"], record.ground["right"])) - origin
+    at = np.array([shared.get(f"rushhour.toScreen({x}, {y})") for x, y in edges.tolist()])
+    for name in ("top", "tools", "legend", "bar"):
+        box = shared.get(f"(({{left, top, right, bottom}}) => [left, top, right, bottom])(document.getElementById('{name}').getBoundingClientRect())")  # fmt: skip
+        behind = (at > box[:2]).all(axis=1) & (at < box[2:]).all(axis=1)
+        assert not behind.any(), name
+    assert (at > 0).all() and (at < (960, 600)).all()
+    assert np.ptp(at, axis=0).max() > 300
+
+
+def test_the_name_of_who_is_chosen_lies_beside_others(shared: Opened):
+    """The second stands where the name of the first would be, on either side."""
+    shared.drawn("rushhour.seek(0); rushhour.lookAt(0, 0, 0.1)")
+    width, ahead = 60.0, 3.0  # of the name, pixels; m to the right
+    for side in (1.0, -1.0):
+        left, middle = shared.get(f"""(() => {{
+            const f = rushhour.draw.floats, at = 9 * (f[1] > f[10] ? 1 : 0); // the second
+            f[at] = f[9 - at] + {side * (4.0 + ahead)}; f[at + 1] = f[10 - at];
+            const [X, Y] = rushhour.toScreen(f[9 - at] - 2, f[10 - at]);
+            const [left, middle] = rushhour.besideOthers(X, Y, {width}, {{ turn: 0 }}, 48, 28);
+            return [left - X, middle - Y];
+        }})()""")
+        begin = side * 10.0 * (4.0 + ahead) - 20.0  # of the second, pixels
+        assert abs(middle) > 18.0 or left > begin + 40.0 or left + width < begin
+    assert shared.told == []
+
+
+def test_a_course_has_a_line_at_which_it_begins():
+    course = drawn_course(
+        outer=[(0, 0), (160, 0), (160, 90), (0, 90)], inner=[(50, 35), (110, 35), (110, 55), (50, 55)]
+    )  # fmt: skip
+    ground = ground_of(course)
+    line = ground["line"]
+    row, column = ((line.mean(axis=0) - ground["corner"]) / course.cell).astype(int)[::-1]
+    assert course.along[row, column] < 1.5  # cells
+    assert abs(np.hypot(*(line[1] - line[0])) - 35.0) < 2.0 * course.cell  # from edge to edge
+    record = replace(two_on_a_straight(), ground=ground)
+    quads, colours = kerb_quads(record)
+    assert set(map(tuple, colours.tolist())) == set(CHECKS)
+    assert np.hypot(*(quads.mean(axis=(0, 1)) - line.mean(axis=0))) < 0.5
+
+
+def test_horses_are_no_cars():
+    """Whoever is narrow has a body and no wheels beside it."""
+    record = replace(two_on_a_straight(), width=np.array([0.8, 2.0]), length=np.array([2.4, 4.0]))
+    assert [CLASSES[k] for k in RaceSource(record).sizes[:, 2].astype(int)] == ["runner", "racer"]
+    x, y = record.at(1.0)[0, :2].tolist()
+    image = race_picture(record, 1.0, (300, 300), (x - 1.5, y - 1.5, x + 1.5, y + 1.5)).astype(int)
+    mine = np.abs(image - race_colours(2)[0]).max(axis=2)[:220] <= 6  # above the legend
+    rows = np.flatnonzero(mine.any(axis=1))
+    assert 70 <= np.ptp(rows) <= 82  # 0.8 m wide
+    ahead, behind = mine[:, 225:].sum(axis=0).max(), mine[:, :225].sum(axis=0).max()
+    assert ahead < 0.6 * behind  # a neck
 
 
 def test_kerbs_lie_beside_the_track_and_a_course_has_none():

@@ -16,19 +16,14 @@ from rushhour.viewer.painting import paint_vehicles
 from rushhour.viewer.panels import ACCENT, lay, legend_image, line, scale_image, text_image
 from rushhour.viewer.png import write_png
 from rushhour.viewer.raster import SMOOTHING, Box, Raster
-from rushhour.viewer.shapes import Quads
-from rushhour.viewer.silhouettes import RACER
+from rushhour.viewer.silhouettes import racer_shapes
 from rushhour.viewer.themes import DARK, Theme
+from rushhour.viewer.track import ground_quads, kerb_quads
 
 GAP: Final = 10  # pixels beside panels
 MARGIN: Final = 0.04  # of the extent
 TEXT: Final = 2  # times the size of a letter
 MOST_TOLD: Final = 10  # racers
-KERB: Final = 1.0  # m wide
-STRIPE: Final = 3.0  # m of a kerb in one colour
-KERBS: Final = ((206, 32, 41), (244, 244, 244))
-CELL: Final = 0.8  # m, of the start line
-CHECKS: Final = ((20, 20, 20), (244, 244, 244))
 LONGEST_FILM: Final = 100_000  # pictures
 
 
@@ -116,58 +111,6 @@ def race_legend(record: RaceRecord, time: float) -> Legend:
     return Legend("racers", kinds=tuple(kinds))
 
 
-def ground_quads(record: RaceRecord, theme: Theme = DARK) -> tuple[Quads, NDArray[np.uint8]]:
-    """What racers run on as quadrilaterals (n, 4, 2), m, and their colours (n, 3)."""
-    if "left" in record.ground:
-        left, right = record.ground["left"], record.ground["right"]
-        quads = np.stack(
-            (left, right, np.roll(right, -1, axis=0), np.roll(left, -1, axis=0)), axis=1
-        )
-        return quads, np.tile(np.array(theme.track, np.uint8), (len(quads), 1))
-    cost, cell = record.ground["cost"], float(record.ground["cell"])
-    row, column = np.nonzero(cost)
-    corner = record.ground["corner"] + cell * np.column_stack((column, row))
-    square = cell * np.array([(0.0, 0.0), (1.02, 0.0), (1.02, 1.02), (0.0, 1.02)])
-    share = np.clip((cost[row, column].astype(float) - 1.0) / 9.0, 0.0, 1.0)[:, None]
-    least, most = np.array(theme.turf, float)
-    colour = (least + share * (most - least)).astype(np.uint8)
-    return corner[:, None, :] + square, colour
-
-
-def kerb_quads(record: RaceRecord, least: float = 0.0) -> tuple[Quads, NDArray[np.uint8]]:
-    """Kerbs in red and white beside a track, and its start line: quadrilaterals, m, and colours (n, 3).
-
-    least: m that kerbs are wide at least. A course has none.
-    """
-    if "left" not in record.ground:
-        return np.zeros((0, 4, 2)), np.zeros((0, 3), np.uint8)
-    quads: list[Quads] = []
-    colours: list[NDArray[np.uint8]] = []
-    wide = max(KERB, least)
-    edges = record.ground["left"], record.ground["right"]
-    for edge, other in (edges, edges[::-1]):
-        shut = np.vstack((edge, edge[:1]))
-        station = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(shut, axis=0).T))))
-        count = 2 * max(2, round(float(station[-1]) / (2.0 * max(STRIPE, 4.0 * least))))
-        at = np.linspace(0.0, station[-1], count + 1)
-        inner = np.column_stack([np.interp(at, station, shut[:, k]) for k in (0, 1)])
-        away = edge - other
-        away /= np.maximum(np.hypot(*away.T), 1e-9)[:, None]
-        away = np.vstack((away, away[:1]))
-        outer = inner + wide * np.column_stack([np.interp(at, station, away[:, k]) for k in (0, 1)])
-        quads.append(np.stack((inner[:-1], inner[1:], outer[1:], outer[:-1]), axis=1))
-        colours.append(np.array(KERBS, np.uint8)[np.arange(count) % 2])
-    a, b = edges[0][0], edges[1][0]
-    cells = max(6, round(float(np.hypot(*(b - a))) / max(CELL, 2.0 * least)))
-    side = (b - a) / cells
-    along = np.array((-side[1], side[0]))
-    column, row = (one.ravel() for one in np.meshgrid(np.arange(cells), np.arange(2)))
-    corner = a + column[:, None] * side + (row[:, None] - 1.0) * along
-    quads.append(np.stack((corner, corner + side, corner + side + along, corner + along), axis=1))
-    colours.append(np.array(CHECKS, np.uint8)[(column + row) % 2])
-    return np.concatenate(quads), np.concatenate(colours)
-
-
 def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None, theme: Theme) -> Raster:
     x0, y0, x1, y1 = race_box(record) if box is None else box
     width, height = size
@@ -196,7 +139,15 @@ def _with_bodies(
     colours = race_colours(len(record.length))[there]
     steer = record.steer(time)[there]
     paint_vehicles(
-        raster, pose, length, record.width[there], RACER, colours, theme, steer=steer, race=True
+        raster,
+        pose,
+        length,
+        record.width[there],
+        racer_shapes(record.width[there]),
+        colours,
+        theme,
+        steer=steer,
+        race=True,
     )
     image = raster.image()
     head = (line(record.name), line(f"{time:.1f} s", ACCENT))

@@ -11,10 +11,11 @@ from rushhour.roadnets.model import Network
 from rushhour.viewer.camera import Box
 from rushhour.viewer.colouring import COLOURS, UNKNOWN, Coloured
 from rushhour.viewer.moments import Moment, NetworkSource, no_vehicles
-from rushhour.viewer.race_shot import ground_quads, kerb_quads, race_box, race_colours, race_legend
+from rushhour.viewer.race_shot import race_box, race_colours, race_legend
 from rushhour.viewer.road_mesh import Mesh, RoadMesh, ribbons
-from rushhour.viewer.silhouettes import RACER, sized
+from rushhour.viewer.silhouettes import racer_shapes, sized
 from rushhour.viewer.themes import DARK, Theme
+from rushhour.viewer.track import ground_quads, kerb_quads
 
 AWAY: Final = 100_000.0  # m beyond the ground where the one road lies that a network has to have
 MOST_NAMED: Final = 16  # lines of the legend
@@ -67,7 +68,7 @@ class RaceSource(NetworkSource):
         self.ground = RaceGround(self.network, record)
         kind = np.zeros(len(record.length), np.int32)
         self.sizes, self._size = sized(record.length, record.width, kind, ("",))
-        self.sizes[:, 2] = RACER
+        self.sizes[:, 2] = racer_shapes(self.sizes[:, 1])
         self.types = ("racer",)
         self.times = record.time
         self._step = float(np.median(np.diff(record.time)))

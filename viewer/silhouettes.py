@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 OF_NO_CLASS: Final = ("target", "opponent", "body")  # drawn by their size
-CLASSES: Final = ("car", "van", "truck", "bus", "motorcycle", "racer", *OF_NO_CLASS)
-RACER: Final = CLASSES.index("racer")
+CLASSES: Final = ("car", "van", "truck", "bus", "motorcycle", "racer", "runner", *OF_NO_CLASS)
 UNKNOWN: Final = CLASSES.index("body")
+NARROW: Final = 1.2  # m; who is narrower is no car
 CAR: Final = 4.5  # m, of a car, which says how far away bodies are kites
 BODY_PIXELS: Final = 11.0  # that a car is long from which on it is a body; twice that in races
 RACER_KITE: Final = 18.0  # pixels
@@ -36,11 +36,17 @@ def silhouette(kind: str, length: float, width: float) -> int:
     ):
         if any(other in word for other in others):
             return CLASSES.index(name)
-    if width < 1.2:
+    if width < NARROW:
         return CLASSES.index("motorcycle")
     if length > 10.0:
         return CLASSES.index("bus")
     return CLASSES.index("truck" if length > 7.0 else "van" if width > 1.95 else "car")
+
+
+def racer_shapes(width: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The shape of racers so wide, m: narrow ones are horses with who rides them, others open cars."""
+    runs, drives = (CLASSES.index(name) for name in ("runner", "racer"))
+    return np.where(width < NARROW, runs, drives).astype(np.int32)
 
 
 def sized(

@@ -4,6 +4,8 @@ const NO_SHARE = 255; // of a road on which nothing was driven
 const RATES = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300];
 const LONG_DELAY = 300; // s
 const KEPT = 10; // blocks that stay decoded
+const HOME_SMALLER = 1.5; // times, by which all of it may be smaller so that no panel lies over it
+const HARDLY = 0.002; // share of it that may lie behind panels
 const $ = (id) => document.getElementById(id);
 
 // Blocks of frames as they are needed, decoded in a worker.
@@ -87,16 +89,16 @@ class App {
     this.draw = new Draw($("map"), this.ground);
     this.labels = new Labels(this.ground);
     this.over = $("over"); this.sheet = $("marks"); this.pen = this.sheet.getContext("2d");
-    this.camera = { x: 0, y: 0, scale: 1 };
+    this.camera = { x: 0, y: 0, scale: 1 }; this.firstSpecial = facts.shapes.indexOf("target");
     this.drawn = 0; this.spent = [];
     this.theme = "dark";
     this.lightTables();
     this.controls();
     this.resize();
-    this.home();
-    this.fromHash();
     this.pickTheme(this.theme);
     this.pickColour(this.colour);
+    this.home(); // beside the legend, which is there now
+    this.fromHash();
     this.wake();
   }
   // ---- time
@@ -211,10 +213,23 @@ class App {
   boxOf(margin = 0) { const { x, y, scale } = this.camera, w = 0.5 * this.width * scale + margin, h = 0.5 * this.height * scale + margin; return [x - w, y - h, x + w, y + h]; }
   toWorld(px, py) { const { x, y, scale } = this.camera; return [x + (px - 0.5 * this.width) * scale, y - (py - 0.5 * this.height) * scale]; }
   toScreen(wx, wy) { const { x, y, scale } = this.camera; return [(wx - x) / scale + 0.5 * this.width, 0.5 * this.height - (wy - y) / scale]; }
+  // All of it, in the place, beside panels or between them, where it is the largest and nearly nothing lies behind one.
   home() {
-    const [x0, y0, x1, y1] = this.facts.box, free = Math.max(200, this.height - 130);
-    const scale = Math.max((x1 - x0) / Math.max(200, this.width - 40), (y1 - y0) / free);
-    this.lookAt(0.5 * (x0 + x1), 0.5 * (y0 + y1) - 40 * scale, scale);
+    const [x0, y0, x1, y1] = this.facts.box, { width: W, height: H } = this, places = this.ground.places();
+    const [search, tools, legend, foot] = ["top", "tools", "legend", "bar"].map((id) => $(id).getBoundingClientRect());
+    const panels = [search, tools, legend], found = [];
+    for (const left of [20, search.right + 12]) for (const right of [W - 20, legend.left - 12]) for (const top of [12, Math.max(search.bottom, tools.bottom) + 12]) {
+      const wide = right - left, high = foot.top - 10 - top;
+      if (wide < 200 || high < 150) continue;
+      const scale = Math.max((x1 - x0) / wide, (y1 - y0) / high), x = 0.5 * (x0 + x1) + (0.5 * W - 0.5 * (left + right)) * scale, y = 0.5 * (y0 + y1) + (top + 0.5 * high - 0.5 * H) * scale;
+      let hidden = 0;
+      for (const [wx, wy] of places) { const px = (wx - x) / scale + 0.5 * W, py = 0.5 * H - (wy - y) / scale; if (panels.some((r) => px > r.left && px < r.right && py > r.top && py < r.bottom)) hidden++; }
+      found.push({ x, y, scale, hidden: hidden / Math.max(1, places.length) });
+    }
+    if (!found.length) { this.lookAt(0.5 * (x0 + x1), 0.5 * (y0 + y1), Math.max((x1 - x0) / W, (y1 - y0) / H)); return; }
+    const least = Math.min(...found.map(({ scale }) => scale)), near = found.filter(({ scale }) => scale < HOME_SMALLER * least);
+    const best = near.reduce((a, b) => (Math.max(HARDLY, b.hidden) < Math.max(HARDLY, a.hidden) || (Math.max(HARDLY, b.hidden) === Math.max(HARDLY, a.hidden) && b.scale < a.scale) ? b : a));
+    this.lookAt(best.x, best.y, best.scale);
   }
   lookAt(x, y, scale = this.camera.scale) { this.camera = { x, y, scale: Math.min(60, Math.max(0.02, scale)) }; this.wake(); }
   zoom(px, py, factor) {
@@ -284,7 +299,7 @@ class App {
       f[at] = pose[0]; f[at + 1] = pose[1]; f[at + 2] = pose[2]; f[at + 3] = pose[4];
       f[at + 4] = head.size[2 * id]; f[at + 5] = head.size[2 * id + 1];
       const shape = head.shape[id]; f[at + 6] = shape; f[at + 7] = frames.lights[row];
-      w[at + 8] = shape > 5 ? this.special(shape) : of(frames, row, pose[3]);
+      w[at + 8] = shape >= this.firstSpecial ? this.special(shape) : of(frames, row, pose[3]);
       n++;
     }
     this.seen = n;
@@ -393,7 +408,7 @@ class App {
       const text = this.words.vehicle(chosen.id);
       c.font = `600 12px ${FONT}`; c.textAlign = "left"; c.textBaseline = "middle"; c.lineWidth = 3.5; c.lineJoin = "round";
       c.strokeStyle = css(look.halo, 0.95); c.fillStyle = css(look.names);
-      const tx = X + 12 + 0.5 * Math.max(wide, Math.abs(long * Math.cos(pose.turn))); c.strokeText(text, tx, Y); c.fillText(text, tx, Y);
+      const [tx, ty] = this.besideOthers(X, Y, c.measureText(text).width, pose, long, wide); c.strokeText(text, tx, ty); c.fillText(text, tx, ty);
     } else {
       c.lineCap = "round"; c.lineJoin = "round";
       const { start, x, y } = this.ground.lanes;
@@ -407,6 +422,23 @@ class App {
         if (chosen.kind === "signal") { const [X, Y] = this.toScreen(chosen.x, chosen.y); c.beginPath(); c.arc(X, Y, Math.max(16, 12 / this.camera.scale), 0, 7); c.lineWidth = more + 0.6; c.strokeStyle = colour; c.stroke(); }
       }
     }
+  }
+  // Where a text so wide lies beside a frame around (X, Y) and on as few vehicles as can be: left end and middle, pixels.
+  besideOthers(X, Y, text, pose, long, wide) {
+    const c = Math.abs(Math.cos(pose.turn)), s = Math.abs(Math.sin(pose.turn)), across = 0.5 * (long * c + wide * s), up = 0.5 * (long * s + wide * c);
+    const f = this.draw.floats, kite = this.kite, places = [[X + across + 8, Y], [X - across - 8 - text, Y], [X - 0.5 * text, Y - up - 13], [X - 0.5 * text, Y + up + 13], [X + across + 4, Y - up - 8], [X - across - 4 - text, Y + up + 8]];
+    const covered = places.map(([left, middle]) => {
+      let n = 0;
+      for (let k = 0; k < this.seen; k++) {
+        const at = 9 * k, cos = Math.cos(f[at + 2]), sin = Math.sin(f[at + 2]), [x, y] = this.toScreen(f[at] - 0.5 * f[at + 4] * cos, f[at + 1] - 0.5 * f[at + 4] * sin);
+        const l = Math.max(kite, f[at + 4] / this.camera.scale), w = Math.max(kite, f[at + 5] / this.camera.scale), dx = 0.5 * (l * Math.abs(cos) + w * Math.abs(sin)), dy = 0.5 * (l * Math.abs(sin) + w * Math.abs(cos));
+        if (x + dx > left - 2 && x - dx < left + text + 2 && y + dy > middle - 8 && y - dy < middle + 8) n++;
+      }
+      return n;
+    });
+    const least = Math.min(...covered);
+    if (covered[this.labelSide] !== least) this.labelSide = covered.indexOf(least); // else it stays where it is
+    return places[this.labelSide];
   }
   scaleBar() {
     const scale = this.camera.scale;
@@ -595,12 +627,13 @@ class App {
     if (p.has("layer")) this.pickLayer(p.get("layer"));
     if (COLOURS[p.get("colour")]) this.colour = p.get("colour");
     this.theme = p.get("theme") || this.facts.theme || (matchMedia("(prefers-color-scheme: light)").matches ? "day" : "dark");
-    if (p.has("v")) { const id = this.facts.vehicles.indexOf(p.get("v")); if (id >= 0) { this.chosen = { kind: "vehicle", id }; this.follow = p.has("follow"); } }
-    if (this.draw && this.look) { this.pickTheme(this.theme); this.pickColour(this.colour); }
+    if (p.has("v")) { const id = this.facts.vehicles.indexOf(p.get("v")); if (id >= 0) { this.chosen = { kind: "vehicle", id }; this.follow = p.has("follow"); } else { $("search").value = p.get("v"); this.showFound(); } }
+    this.pickTheme(this.theme); this.pickColour(this.colour);
   }
   // ---- controls
   controls() {
     $("title").textContent = this.facts.title;
+    if (this.facts.race) $("search").placeholder = "racer …";
     for (const name of Object.keys(this.facts.themes)) $("theme").append(new Option(name, name));
     const colours = this.facts.race ? { type: "racer", speed: "speed" } : COLOURS;
     for (const [name, text] of Object.entries(colours)) $("colour").append(new Option(text, name));

@@ -10,7 +10,7 @@ vec4 wheel(vec4 o, vec2 q, float turned, vec2 size, float pixel) {
 // h: half of length and width, m.   shape: of silhouettes.CLASSES.   lights: 1 brake, 2 left, 4 right.
 // steer: rad, of the front wheels.   pixel: m.   blink: whether indicators are lit now.
 vec4 vehicle(vec2 p, vec2 h, float shape, float lights, float steer, vec3 body, vec3 rim, float pixel, float blink) {
-  if (shape > 5.5) shape = h.y < 0.6 ? 4.0 : h.x > 5.0 ? 3.0 : h.x > 3.5 ? 2.0 : h.y > 0.975 ? 1.0 : 0.0; // of no class: by its size
+  if (shape > 6.5) shape = h.y < 0.6 ? 4.0 : h.x > 5.0 ? 3.0 : h.x > 3.5 ? 2.0 : h.y > 0.975 ? 1.0 : 0.0; // of no class: by its size
   float L = h.x, W = h.y, x = p.x, y = p.y, ay = abs(y);
   vec3 glass = mix(vec3(0.06, 0.09, 0.13), body, 0.12), light = mix(body, vec3(1.0), 0.28);
   vec4 o = vec4(0.0);
@@ -28,6 +28,12 @@ vec4 vehicle(vec2 p, vec2 h, float shape, float lights, float steer, vec3 body, 
     d = min(d, box(p - vec2(-L + 0.25, 0.0), vec2(0.25, 0.75 * W), 0.08));
     o = over(o, rim, cover(pixel, d - 0.05 - 0.7 * pixel)); o = over(o, body, cover(pixel, d));
     o = over(o, glass, cover(pixel, length((p - vec2(-0.12 * L, 0.0)) / vec2(1.5, 1.0)) - 0.28) );
+  } else if (shape == 6.0) { // a horse with who rides it
+    float d = W * (length((p + vec2(0.2 * L, 0.0)) / vec2(0.8 * L, W)) - 1.0);
+    d = min(d, box(p - vec2(0.62 * L, 0.0), vec2(0.38 * L, 0.3 * W), 0.28 * W));
+    o = over(o, rim, cover(pixel, d - 0.05 - 0.5 * pixel)); o = over(o, body, cover(pixel, d));
+    o = over(o, light, cover(pixel, box(p + vec2(0.16 * L, 0.0), vec2(0.14 * L, 0.72 * W), 0.1)));
+    o = over(o, glass, cover(pixel, length(p + vec2(0.06 * L, 0.0)) - 0.3 * W));
   } else if (shape == 4.0) { // a motorcycle with who rides it
     float d = box(p, vec2(L, 0.22), 0.2);
     o = over(o, rim, cover(pixel, d - 0.06 - 0.5 * pixel)); o = over(o, body, cover(pixel, d));
@@ -89,4 +95,4 @@ vec4 kite(vec2 p, float size, float rim_wide, vec3 body, vec3 rim) {
   return vec4(mix(mix(rim, body, 0.3), body, clamp(0.5 - (d + rim_wide), 0.0, 1.0)), clamp(0.5 - d, 0.0, 1.0));
 }
 // How long the kite of a vehicle is where a car's is so long. length_: m. Who chases and who is chased stands out.
-float kite_size(float kite, float length_, float shape) { return kite * clamp(sqrt(length_ / 4.5), 0.8, 1.7) * (shape > 5.5 && shape < 7.5 ? 1.8 : 1.0); }
+float kite_size(float kite, float length_, float shape) { return kite * clamp(sqrt(length_ / 4.5), 0.8, 1.7) * (shape > 6.5 && shape < 8.5 ? 1.8 : 1.0); }

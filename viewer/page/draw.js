@@ -6,14 +6,13 @@ const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
 layout(location=3) in float a_along; layout(location=4) in float a_style; layout(location=5) in float a_road;
 uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[15]; uniform float u_style, u_layer; uniform sampler2D u_roads;
-out vec3 v_colour; out float v_along, v_dash;
+out vec3 v_colour, v_other; out float v_along, v_dash;
 void main() {
   vec2 p = a_at + a_side * max(a_half + u_widen, a_half > 0.0 ? u_least : 0.0);
   gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0);
   float style = u_style >= 0.0 ? u_style : a_style, base = floor(style);
-  v_colour = u_palette[int(base)];
+  v_colour = u_palette[int(base)]; v_other = u_palette[8];
   if (base == 7.0) v_colour = mix(u_palette[7], u_palette[11], style - 7.0);
-  if (base == 8.0) v_colour = style > 8.2 ? vec3(0.06) : vec3(0.96);
   if (u_layer > 0.0 && u_style < 0.0 && a_road >= 0.0) {
     int road = int(a_road); vec4 c = texelFetch(u_roads, ivec2(road & 1023, road >> 10), 0);
     if (c.a > 0.0) v_colour = c.rgb;
@@ -22,11 +21,11 @@ void main() {
 }`;
 const GROUND_FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 v_colour; in float v_along, v_dash; uniform float u_alpha; out vec4 colour;
+in vec3 v_colour, v_other; in float v_along, v_dash; uniform float u_alpha, u_stripe; out vec4 colour;
 void main() {
-  float period = 4.0 * exp2(ceil(max(0.0, log2(1.2 * fwidth(v_along))))); // never finer than pixels
+  float period = 2.0 * u_stripe * exp2(ceil(max(0.0, log2(2.4 * fwidth(v_along) / u_stripe)))); // never finer than pixels
   if (v_dash == 1.0 && mod(v_along, 9.0) > 3.0) discard;
-  colour = vec4(v_dash == 2.0 ? (mod(v_along, period) > 0.5 * period ? vec3(0.93) : vec3(0.80, 0.10, 0.12)) : v_colour, u_alpha);
+  colour = vec4(v_dash == 2.0 && mod(v_along, period) > 0.5 * period ? v_other : v_colour, u_alpha);
 }`;
 // The rim around a vehicle: of a dark colour it is one that is seen on asphalt, which may be dark, too.
 const RIM = `uniform vec3 u_rim, u_dark_rim; uniform float u_darkest; vec3 rimOf(vec3 c) { return dot(c * c, vec3(0.2126, 0.7152, 0.0722)) < u_darkest ? u_dark_rim : u_rim; }`;
@@ -102,6 +101,7 @@ const PICTURE_FRAGMENT = `#version 300 es
 precision highp float; in vec2 v_at; uniform sampler2D u_picture; out vec4 colour; void main() { colour = texture(u_picture, v_at); }`;
 
 const KERBS = 1.2; // pixels a m from which on a track has them
+const CELL_PIXELS = 2.4; // of a cell of the start line, from which on it has cells
 const BUILDINGS = 0.25; // pixels a m from which on they are drawn
 const FAR = 3.4; // m a pixel from which on roads are one line each
 const SPLATS = 1200; // marks, from which on they are put into the picture here, without a graphics card
@@ -197,7 +197,8 @@ class Draw {
   set theme(theme) {
     const unit = (c) => c.map((v) => v / 255), roads = this.ground.race ? [theme.track, theme.track, theme.track] : theme.roads;
     this.colours = theme; this.rim = unit(theme.rim); this.darkRim = unit(theme.dark_rim);
-    this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), 1, 1, 1, ...unit(theme.marks), 0.8, 0.1, 0.1, ...unit(theme.turf[1]), ...unit(theme.green), ...unit(theme.water), ...unit(theme.building)]);
+    const [red] = this.ground.facts.track.kerbs, [black, white] = this.ground.facts.track.checks;
+    this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), ...unit(white), ...unit(black), ...unit(red), ...unit(theme.turf[1]), ...unit(theme.green), ...unit(theme.water), ...unit(theme.building)]);
     this.kept = "";
   }
   resize(width, height, ratio) {
@@ -280,16 +281,17 @@ class Draw {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
     const at = this.use("ground", camera);
     gl.uniform3fv(at.u_palette, this.palette);
-    gl.uniform1f(at.u_layer, roads ? 1 : 0);
+    gl.uniform1f(at.u_layer, roads ? 1 : 0); gl.uniform1f(at.u_stripe, this.ground.facts.track.stripe);
     if (roads) this.sendRoads(roads); else gl.bindTexture(gl.TEXTURE_2D, null); // not what is drawn into
     if (this.ground.race) {
       const wide = near > KERBS ? 0 : 1.6 * scale; // from afar a track is a line, wider than it is
-      this.paint("main", at, box, { widen: wide + (near > KERBS ? 1.6 * Math.min(1, 0.6 * near) : 1.1 * scale), style: STYLE.kerb });
+      const { kerb, rim, cell } = this.ground.facts.track;
+      this.paint("main", at, box, { widen: near > KERBS ? (this.ground.said.cell ? 0 : kerb) + rim : wide + 1.1 * scale, style: STYLE.kerb });
       this.paint("main", at, box, { widen: wide });
       if (near > KERBS) this.paint("kerbs", at, box, { least: 0.9 * scale });
-      if (near > KERBS) this.paint("lines", at, box);
+      if (near * cell > CELL_PIXELS) this.paint("lines", at, box);
       else { // its cells would be lost between pixels
-        this.paint("far lines", at, box, { least: 3.2 * scale, style: STYLE.start + 0.5 });
+        this.paint("far lines", at, box, { least: 3.2 * scale, style: STYLE.check });
         this.paint("far lines", at, box, { least: 1.6 * scale });
       }
     } else {

@@ -1,6 +1,6 @@
 // What stays: the block of the ground as vertices. A vertex is a place on a middle line, the vector to
 // the side (mitred), the half width (m), how far along its line it is (m), a style, and the road that it is of (-1: none).
-const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, bus: 9, rail: 10, green: 12, water: 13, building: 14 };
+const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, check: 9, rail: 10, green: 12, water: 13, building: 14 };
 const VERTEX_FLOATS = 8;
 
 class Mesh {
@@ -282,19 +282,16 @@ class Ground {
         mesh.vertex(e[2 * i], e[2 * i + 1], dx / d, dy / d, 0, 0, STYLE.main);
       }
       for (let i = 0; i < k; i++) { const a = 2 * i, b = 2 * ((i + 1) % k); mesh.index.set([a, a + 1, b, b, a + 1, b + 1], mesh.m); mesh.m += 6; }
-      for (const e of [l, r]) {
+      const { kerb, stripe } = this.facts.track;
+      for (const [e, o] of [[l, r], [r, l]]) {
         const xs = [], ys = [];
         for (let i = 0; i <= k; i++) { xs.push(e[2 * (i % k)]); ys.push(e[2 * (i % k) + 1]); }
-        kerbs.ribbon(xs, ys, 0, xs.length, 0.55, 0, STYLE.rail);
         const dx = xs[1] - xs[0], dy = ys[1] - ys[0], d = Math.hypot(dx, dy) || 1;
+        const out = Math.sign(dx * (ys[0] - o[1]) - dy * (xs[0] - o[0])) || 1, first = kerbs.n; // to the left, or to the right
+        kerbs.ribbon(xs, ys, 0, xs.length, 0.5 * kerb, 0.5 * kerb * out, STYLE.rail);
+        const at = (v) => v * VERTEX_FLOATS + 5, long = kerbs.data[at(kerbs.n - 1)]; // as many stripes as fit in whole pairs
+        for (let v = first; v < kerbs.n; v++) kerbs.data[at(v)] *= 2 * stripe * Math.max(2, Math.round(long / (2 * stripe))) / long;
         if (e === l) this.start = { x0: l[0], y0: l[1], x1: r[0], y1: r[1], dx: dx / d, dy: dy / d };
-      }
-      const s = this.start, wide = Math.hypot(s.x1 - s.x0, s.y1 - s.y0), cells = Math.max(6, Math.round(wide / 0.9)), rows = 3, side = wide / cells;
-      far.ribbon([s.x0, s.x1], [s.y0, s.y1], 0, 2, 0.5 * rows * side, 0, STYLE.start, 1.5);
-      const ax = (s.x1 - s.x0) / wide, ay = (s.y1 - s.y0) / wide;
-      for (let c = 0; c < cells; c++) for (let q = 0; q < rows; q++) {
-        const at = (u, v) => [s.x0 + ax * side * u + s.dx * side * (v - 1.5), s.y0 + ay * side * u + s.dy * side * (v - 1.5)];
-        lines.quad([at(c, q), at(c + 1, q), at(c + 1, q + 1), at(c, q + 1)], (c + q) % 2 ? STYLE.start : STYLE.start + 0.5);
       }
     } else {
       const { cell, rows, columns } = this.said, [x0, y0] = head.course_corner;
@@ -304,9 +301,26 @@ class Ground {
         while (e < columns && head.course_cost[r * columns + e] === cost) e++;
         if (cost) {
           const X = x0 + cell * c, Y = y0 + cell * r, X1 = x0 + cell * e, Y1 = Y + cell;
-          mesh.quad([[X, Y], [X1, Y], [X1, Y1], [X, Y1]], STYLE.turf + Math.min(0.9, 0.1 * (cost - 1)));
+          mesh.room(4, 6);
+          const first = mesh.n, style = STYLE.turf + Math.min(0.9, 0.1 * (cost - 1));
+          for (const [x, y, nx, ny] of [[X, Y, -1, -1], [X1, Y, 1, -1], [X1, Y1, 1, 1], [X, Y1, -1, 1]]) mesh.vertex(x, y, nx, ny, 0, 0, style); // its rim is as wide on all sides
+          mesh.index.set([first, first + 1, first + 2, first, first + 2, first + 3], mesh.m); mesh.m += 6;
         }
         c = e;
+      }
+      if (head.course_line) {
+        const [x0, y0, x1, y1] = head.course_line, d = Math.hypot(x1 - x0, y1 - y0) || 1;
+        this.start = { x0, y0, x1, y1, dx: (y0 - y1) / d, dy: (x1 - x0) / d };
+      }
+    }
+    if (this.start) {
+      const { cell, rows } = this.facts.track;
+      const s = this.start, wide = Math.hypot(s.x1 - s.x0, s.y1 - s.y0), cells = Math.max(6, Math.round(wide / cell)), side = wide / cells;
+      far.ribbon([s.x0, s.x1], [s.y0, s.y1], 0, 2, 0.5 * rows * side, 0, STYLE.start, 1.5);
+      const ax = (s.x1 - s.x0) / wide, ay = (s.y1 - s.y0) / wide;
+      for (let c = 0; c < cells; c++) for (let q = 0; q < rows; q++) {
+        const at = (u, v) => [s.x0 + ax * side * u + s.dx * side * (v - 0.5 * rows), s.y0 + ay * side * u + s.dy * side * (v - 0.5 * rows)];
+        lines.quad([at(c, q), at(c + 1, q), at(c + 1, q + 1), at(c, q + 1)], (c + q) % 2 ? STYLE.start : STYLE.check);
       }
     }
     for (const one of [mesh, kerbs, lines, far]) one.cut(null);
@@ -314,8 +328,19 @@ class Ground {
   }
 }
 
-// What of the ground is looked for by name.
+// What of the ground is looked for.
 Object.assign(Ground.prototype, {
+  // Up to about 3,000 places on it.
+  places() {
+    const head = this.head, found = [], add = (x, y, n) => { const step = Math.max(1, Math.floor(n / 1500)); for (let k = 0; k < n; k += step) found.push([x(k), y(k)]); };
+    if (!this.race) { const last = this.roads ? this.lanes.start[this.roads] : 0; add((k) => this.lanes.x[k], (k) => this.lanes.y[k], last); }
+    else if (head.track_left) for (const e of [head.track_left, head.track_right]) add((k) => e[2 * k], (k) => e[2 * k + 1], e.length >> 1);
+    else {
+      const { cell, rows, columns } = this.said, [x0, y0] = head.course_corner, step = Math.max(1, Math.ceil(Math.sqrt(rows * columns / 3000)));
+      for (let r = 0; r < rows; r += step) for (let c = 0; c < columns; c += step) if (head.course_cost[r * columns + c]) found.push([x0 + cell * c, y0 + cell * r]);
+    }
+    return found;
+  },
   index() {
     const head = this.head, n = this.race ? 0 : head.node_x.length;
     this.signalOf = new Int32Array(n).fill(-1);

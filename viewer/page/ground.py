@@ -242,7 +242,10 @@ def race_arrays(source: RaceSource, origin: NDArray[np.float64]) -> tuple[Arrays
             "track_right": (ground["right"] - origin).astype(np.float32),
         }, {}
     cost = ground["cost"]
-    return {
+    arrays: Arrays = {
         "course_cost": cost.astype(np.uint8),
         "course_corner": (ground["corner"] - origin).astype(np.float32),
-    }, {"cell": float(ground["cell"]), "rows": cost.shape[0], "columns": cost.shape[1]}
+    }
+    if "line" in ground:
+        arrays["course_line"] = (ground["line"] - origin).astype(np.float32)
+    return arrays, {"cell": float(ground["cell"]), "rows": cost.shape[0], "columns": cost.shape[1]}

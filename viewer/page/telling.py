@@ -26,7 +26,7 @@ from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.raster import network_box, usual_speed
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.road_sums import RoadSums, interval_edges
-from rushhour.viewer.silhouettes import CLASSES, silhouette
+from rushhour.viewer.silhouettes import CLASSES, racer_shapes, silhouette
 
 LIGHT_LOOKS: Final = 14_400  # at signals, at most
 MARGIN: Final = 30.0  # m beside a box, within which vehicles are kept
@@ -285,5 +285,5 @@ class RaceTold:
         return 0
 
     def shape(self, vehicle: int) -> int:
-        """All are racers."""
-        return CLASSES.index("racer")
+        """By its width."""
+        return int(racer_shapes(self.record.width)[vehicle])

@@ -31,6 +31,7 @@ from rushhour.viewer.themes import (
     THEMES,
     as_facts,
 )
+from rushhour.viewer.track import track_facts
 
 ROWS: Final = 250_000  # of a block of frames, about
 LONGEST: Final = 600  # frames of a block
@@ -129,6 +130,7 @@ def look_facts() -> dict[str, Any]:
         "darkest": DARKEST,
         "kites": kite_facts(),
         "paint": paint_facts(),
+        "track": track_facts(),
     }
 
 

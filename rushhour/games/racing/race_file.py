@@ -38,7 +38,7 @@ class RaceRecord:
     finish: Floats  # (n,) s; nan: not there
     ground: dict[
         str, NDArray[Any]
-    ]  # left, right (k, 2) m of a track; cost, corner, cell of a course
+    ]  # left, right (k, 2) m of a track; cost, corner, cell of a course, and `line`, where it begins
 
     def __repr__(self) -> str:
         return fields_shown(self)
@@ -106,7 +106,19 @@ def ground_of(course: Course) -> dict[str, NDArray[Any]]:
         "cost": course.cost,
         "corner": np.array((course.x0, course.y0)),
         "cell": np.array(course.cell),
+        "line": start_line(course),
     }
+
+
+def start_line(course: Course) -> Floats:
+    """Both ends of the line at which a course begins, (2, 2) m."""
+    row, column = np.nonzero(np.nan_to_num(course.along, nan=np.inf) < 1.0)
+    place = course.cell * np.column_stack((column, row)) + 0.5 * course.cell
+    off = place - place.mean(axis=0)
+    across = np.linalg.svd(off, full_matrices=False)[2][0]
+    reach = np.abs(off @ across).max() + 0.5 * course.cell
+    middle = place.mean(axis=0) + (course.x0, course.y0)
+    return np.asarray(middle + np.outer((reach, -reach), across), np.float64)
 
 
 def is_race_file(path: Path) -> bool:
@@ -148,7 +160,10 @@ def load_race(path: str | Path) -> RaceRecord:
             for name in ("time", "x", "y", "heading", "length", "width", "finish"):
                 tables[name] = _read(file, name, path).astype(np.float64)
             kind = "track" if "ground/left" in file else "course"
-            ground = {name: _read(file, f"ground/{name}", path) for name in _GROUND[kind]}
+            wanted = _GROUND[kind]
+            if "ground/line" in file:  # files written before have none
+                wanted = (*wanted, "line")
+            ground = {name: _read(file, f"ground/{name}", path) for name in wanted}
             title = str(file.attrs.get("name", "race"))
     except RunError:
         raise
@@ -164,6 +179,8 @@ def load_race(path: str | Path) -> RaceRecord:
         good &= len(sizes[0]) == 2 and sizes[0] == sizes[1] and sizes[0][1] == 2
     else:
         good &= len(sizes[0]) == 2 and sizes[1] == (2,) and sizes[2] == ()
+        line = ground.get("line", np.zeros((2, 2)))
+        good &= line.shape == (2, 2) and bool(np.isfinite(line).all())
     if not good:
         raise RunError(f"{path}: tables that do not fit each other; record the race again")
     return record
