@@ -29,13 +29,15 @@ def _name(*parts: str) -> str:
 
 
 @cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
 def imports() -> dict[str, set[str]]:
     """Modules that each one imports at run time, within its functions too; not for types alone."""
     known = dict(sources())
-    return {
-        name: set(_imported(ast.parse(path.read_text("utf-8")), known))
-        for name, path in known.items()
-    }
+    return {name: set(_imported(tree_of(path), known)) for name, path in known.items()}
 
 
 def _imported(node: ast.AST, known: dict[str, Path]) -> Iterator[str]:
@@ -80,9 +82,9 @@ def private_reads() -> Counter[str]:
     """How often each module reads names that begin with an underscore and are none of its own."""
     found: Counter[str] = Counter()
     for name, path in sources():
-        tree = ast.parse(path.read_text("utf-8"))
-        own = set(_own(tree))
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(tree_of(path)))
+        own = set(_own(nodes))
+        for node in nodes:
             if isinstance(node, ast.Attribute) and _is_private(node.attr) and node.attr not in own:
                 found[name] += ast.unparse(node.value) not in ("self", "cls", "super()")
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("rushhour"):
@@ -94,11 +96,12 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name not in PUBLIC
 
 
-def _own(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _own(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("self", "cls"):
-            yield node.attr
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in ("self", "cls"):
+                yield node.attr

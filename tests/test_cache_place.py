@@ -94,9 +94,25 @@ def test_a_folder_of_the_users_own_is_used_again_in_silence(tmp_path: Path) -> N
     assert list(folder.glob("**/*.nbc"))
 
 
-def test_files_are_safe_in_a_folder_that_nobody_else_enters(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A cache with compiled code, and the folder of a kernel there, from its root."""
+    place = tmp_path_factory.mktemp("compiled")
+    folder, _ = brakes(XDG_CACHE_HOME=str(place))
+    return place, folder.relative_to(place)
+
+
+def copied(compiled: tuple[Path, Path], place: Path) -> Path:
+    """The same cache in another place, and the folder of the kernel there."""
+    shutil.copytree(compiled[0] / "rushhour", place / "rushhour", symlinks=True)
+    return place / compiled[1]
+
+
+def test_files_are_safe_in_a_folder_that_nobody_else_enters(
+    compiled: tuple[Path, Path], tmp_path: Path
+) -> None:
     """As a user has them whose umask is 002."""
-    first, _ = brakes(XDG_CACHE_HOME=str(tmp_path))
+    first = copied(compiled, tmp_path)
     for path in first.glob("**/*"):
         path.chmod(0o777 if path.is_dir() else 0o666)
     folder, told = brakes(XDG_CACHE_HOME=str(tmp_path))
@@ -140,9 +156,9 @@ def foreign_file(base: Path, folder: Path) -> None:
     ],
 )  # fmt: skip
 def test_code_that_somebody_else_could_have_written_is_not_run(
-    tmp_path: Path, change: object, why: str
+    compiled: tuple[Path, Path], tmp_path: Path, change: object, why: str
 ) -> None:
-    first, _ = brakes(XDG_CACHE_HOME=str(tmp_path))
+    first = copied(compiled, tmp_path)
     assert callable(change)
     change(tmp_path / "rushhour", first)
     folder, told = brakes(XDG_CACHE_HOME=str(tmp_path))
