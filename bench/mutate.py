@@ -1,6 +1,7 @@
 """Which small faults the tests nearest to them notice: a sample of mutations, each tried alone.
 
 python bench/mutate.py [--count 20] [--seed 1] [--rooms kernels traffic roadnets] [--json FILE]
+       python bench/mutate.py --rooms kernels/junctions/right_of_way.py
 
 A mutation changes one operator or number of one function: < to <=, and to or, + to -, a number to
 the next. It is made in a copy of the tracked files. The nearest tests are the files that import its
@@ -16,13 +17,20 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
+
+import h5py  # noqa: F401  as numba and pytest, for all forks
+import numba
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = 4  # of tests at most, for each mutation
@@ -126,19 +134,37 @@ def nearest(mutation: Mutation) -> list[str]:
 
 
 def passes(copy: Path, tests: tuple[str, ...], plain: bool) -> bool:
-    """Whether these test files pass in the copy, in time."""
-    environment = os.environ | {"PYTHONPATH": str(copy), "NUMBA_NUM_THREADS": "1"}
-    if plain:
-        environment["NUMBA_DISABLE_JIT"] = "1"
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    try:
-        done = subprocess.run(
-            [*command, *(f"tests/{name}" for name in tests)], cwd=copy, env=environment,
-            capture_output=True, timeout=SECONDS, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+    """Whether these test files pass in the copy, in time: in a fork, so that what comes from
+    elsewhere is imported once for all."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()  # with all that the tests start
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        os.chdir(copy)
+        os.environ |= {"PYTHONPATH": str(copy), "NUMBA_NUM_THREADS": "1"}
+        sys.path.insert(0, str(copy))
+        if plain:
+            os.environ["NUMBA_DISABLE_JIT"] = "1"
+        numba.config.reload_config()
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        os._exit(int(pytest.main([*options, *(f"tests/{name}" for name in tests)])))
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status == 0
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def write(path: Path, text: str) -> None:
+    """Change a source, and forget its code: one of the same second and size would be taken for it."""
+    path.write_text(text, encoding="utf-8")
+    Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 def tried(copy: Path, chosen: list[Mutation]) -> list[dict[str, object]]:
@@ -155,9 +181,9 @@ def tried(copy: Path, chosen: list[Mutation]) -> list[dict[str, object]]:
                 tests.append(name)
         path = copy / mutation.file
         kept = path.read_text(encoding="utf-8")
-        path.write_text(mutation.text, encoding="utf-8")
+        write(path, mutation.text)
         killed = bool(tests) and not passes(copy, tuple(tests), plain)
-        path.write_text(kept, encoding="utf-8")
+        write(path, kept)
         rows.append({"mutation": str(mutation), "killed": killed, "tests": tests})
         print("killed  " if killed else "survived", mutation, *tests or ["no test"], flush=True)
     return rows
@@ -180,11 +206,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=20, help="mutations")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rooms", nargs="+", default=["kernels", "traffic", "roadnets"])
+    parser.add_argument(
+        "--rooms", nargs="+", default=["kernels", "traffic", "roadnets"], help="folders, or files"
+    )
     parser.add_argument("--json", type=Path, help="write the rows there as well")
     options = parser.parse_args()
     draw = random.Random(options.seed)
-    files = [file for room in options.rooms for file in sorted((ROOT / room).rglob("*.py"))]
+    files = [
+        file
+        for room in options.rooms
+        for file in ([ROOT / room] if room.endswith(".py") else sorted((ROOT / room).rglob("*.py")))
+    ]
     every = [mutation for file in files for mutation in mutations(file)]
     chosen = draw.sample(every, min(options.count, len(every)))
     print(f"{len(chosen)} of {len(every):,} mutations, seed {options.seed}", flush=True)
