@@ -1,4 +1,4 @@
-"""What a whole passes on to its parts: methods, with their signatures and docs, and what can be asked."""
+"""What a whole passes on to its parts: methods and readings, with their docs, and what can be asked."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -31,3 +31,16 @@ def asked(path: str, kind: type[R], doc: str) -> R:
     >>> frame = asked("sim.frame", int, "The frame that comes next.")
     """
     return cast(R, property(attrgetter(path), doc=doc))
+
+
+def read_from(part: str, reading: Callable[[Any], R]) -> R:
+    """A property that reads one of a part, which is found by its path of attributes.
+
+    >>> lanes = read_from("readings", Readings.lanes)
+    """
+    find, read = attrgetter(part), cast(property, reading)
+
+    def value(self: Any) -> R:
+        return cast(R, read.__get__(find(self)))
+
+    return cast(R, property(value, doc=read.__doc__))

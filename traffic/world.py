@@ -39,13 +39,12 @@ from rushhour.traffic.keyframes.restoring import fits, restore
 from rushhour.traffic.keyframes.snapshot import Snapshot, take_snapshot
 from rushhour.traffic.liveness.rings import Rings
 from rushhour.traffic.measures.summary import Clocking
-from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
-from rushhour.traffic.passing_on import asked, passed_on
-from rushhour.traffic.ranks.refused import OPTIONS, RankError, refuse_parameters
-from rushhour.traffic.readings.lanes_and_trips import IntersectionReadings, LaneReadings, Readings
+from rushhour.traffic.passing_on import asked, passed_on, read_from
+from rushhour.traffic.ranks.refused import refuse_parameters
+from rushhour.traffic.readings.lanes_and_trips import Readings
 from rushhour.traffic.readings.vehicle_table import VehicleTable
 from rushhour.traffic.readings.vehicles_and_totals import Telling
 from rushhour.traffic.routing.routes import route_demand
@@ -119,9 +118,7 @@ class World(Shown):
         if routing is not None:
             parameters = parameters.with_(**{"routing.choice": routing})
         if comm is not None and comm.size > 1:
-            refuse_parameters(parameters)
-            if budget is not None:
-                raise RankError(f"budget on several ranks: {OPTIONS['budget']}; leave it out")
+            refuse_parameters(parameters, budget)
         seed = whole_seed(seed)
         self.calibration: dict[str, Any] = {}  # what quotas were chosen from, for a budget
         if budget is not None:
@@ -382,11 +379,7 @@ class World(Shown):
     parameters = asked("sim.parameters", Parameters, "The parameters.")
     models = asked("sim.models", OwnModels, "What everybody drives by.")
     trips = asked("sim.trip_log", TripLog, "The finished trips.")
-    tally = asked(
-        "sim.tally",
-        NDArray[np.int64],
-        "Totals that kernels count, by TALLY of kernels.driving.moving.",
-    )
+    tally = asked("sim.tally", NDArray[np.int64], "Totals of kernels, by TALLY of driving.moving.")
     dt = asked("sim.dt", float, "s per frame.")
     seed = asked("sim.seed", int, "Of all draws.")
     begin = asked("sim.begin", float, "s, time of frame 0.")
@@ -395,18 +388,17 @@ class World(Shown):
     departed = asked("sim.departed", int, "Vehicles that have come onto the road.")
     removed = asked("sim.removed", int, "Vehicles taken out of the world by commands.")
     vehicle_updates = asked(
-        "sim.vehicle_updates", int, "Vehicles on the road, summed over the frames."
+        "sim.vehicle_updates", int, "Vehicles on the road in all frames, summed."
     )
     active = asked("sim.active", int, "Vehicles on the road, those at its side included.")
     arrived = asked("sim.arrived", int, "Vehicles that have reached their end.")
-    waiting_to_depart = asked(
-        "sim.waiting_to_depart", int, "Trips that are due and wait outside for room."
-    )
-    controls = asked(
-        "control.driving.inputs",
-        DriverInputs,
-        "Throttle, brake, steer and hand brake of those who are driven: arrays to write to.",
-    )
+    aside = asked("sim.aside", int, "Vehicles at the side of the road.")
+    waiting_to_depart = asked("sim.waiting_to_depart", int, "Trips due, outside for want of room.")
+    controls = asked("control.driving.inputs", DriverInputs, """
+        Throttle, brake, steer and hand brake of those who are driven: arrays to write to.""")  # fmt: skip
+    lanes = read_from("readings", Readings.lanes)
+    intersections = read_from("readings", Readings.intersections)
+    detectors = read_from("readings", Readings.detectors)
 
     @property
     def vehicles(self) -> VehicleTable:
@@ -422,33 +414,6 @@ class World(Shown):
     def steering_rule(self) -> dict[str, Any] | None:
         """The rule in force, as it was given to `steer_where`; None: there is none."""
         return self.control.ruling.in_force
-
-    @property
-    def aside(self) -> int:
-        """Vehicles at the side of the road."""
-        return len(self.sim.verge)
-
-    @property
-    def lanes(self) -> LaneReadings:
-        """What is on every road lane now: count, queue, density, speed, waiting, ... as arrays.
-
-        >>> world.lanes.queue.max()
-        >>> world.lanes.table()
-        """
-        return self.readings.lanes()
-
-    @property
-    def intersections(self) -> IntersectionReadings:
-        """Who approaches every intersection, is inside, stands and waits there now, as arrays."""
-        return self.readings.intersections()
-
-    @property
-    def detectors(self) -> dict[str, MeasureTable]:
-        """Roads, loops, sections and queues in their last interval that is over, as tables.
-
-        Of the `Measures` among `observers`; without any, or before the first interval is over, empty.
-        """
-        return self.readings.detectors()
 
     def poses(self, out: Poses | None = None, alpha: float = 1.0) -> Poses:
         """Where everybody is, for who draws: arrays (rows,) of id, x, y, heading, speed, length,

@@ -30,7 +30,7 @@ def info(args: argparse.Namespace) -> int:
     name = path.name.lower()
     is_run = False
     if name.endswith((".h5", ".hdf5")) and path.is_file():
-        from rushhour.traffic.recording.recorder import is_run_file
+        from rushhour.traffic.recording.kept import is_run_file
 
         is_run = is_run_file(path)
     if args.lint:

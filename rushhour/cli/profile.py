@@ -135,7 +135,8 @@ def _profile_of(args: argparse.Namespace) -> "Profile":
     from rushhour.cli.world_fields import world_fields
 
     path: Path = args.network
-    from rushhour.traffic.recording.recorder import Recorder, is_run_file
+    from rushhour.traffic.recording.kept import is_run_file
+    from rushhour.traffic.recording.recorder import Recorder
 
     if path.suffix.lower() == ".h5" and is_run_file(path):
         from rushhour.traffic.profiling.profile import profile_of_run

@@ -163,7 +163,7 @@ def _want_use(args: argparse.Namespace) -> None:
 def _source(path: Path) -> "Source":
     """A run file, or a network."""
     from rushhour.roadnets.loading import load_network
-    from rushhour.traffic.recording.recorder import is_run_file
+    from rushhour.traffic.recording.kept import is_run_file
     from rushhour.viewer.moments import NetworkSource
     from rushhour.viewer.recorded import RunSource
 

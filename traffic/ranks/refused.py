@@ -56,9 +56,11 @@ def refuse_scenario(scenario: Any) -> None:
             )
 
 
-def refuse_parameters(parameters: "Parameters") -> None:
-    """Raise RankError for parameters that differ from their defaults."""
+def refuse_parameters(parameters: "Parameters", budget: object = None) -> None:
+    """Raise RankError for parameters that differ from their defaults, and a budget."""
     for name in parameters.changed():
         for begin, why in PARAMETERS.items():
             if name.startswith(begin):
                 raise RankError(f"{name} on several ranks: {why}; leave it out, or {TO_DO}")
+    if budget is not None:
+        raise RankError(f"budget on several ranks: {OPTIONS['budget']}; leave it out")

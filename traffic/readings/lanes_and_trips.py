@@ -120,8 +120,13 @@ class Readings(Part):
         self._lanes: LaneReadings | None = None
         self._intersections: IntersectionReadings | None = None
 
+    @property
     def lanes(self) -> LaneReadings:
-        """The lanes now."""
+        """What is on every road lane now: count, queue, density, speed, waiting, ... as arrays.
+
+        >>> world.lanes.queue.max()
+        >>> world.lanes.table()
+        """
         sim = self.sim
         at = (sim.veh, sim.frame)
         read = self._read_at
@@ -139,9 +144,10 @@ class Readings(Part):
         self._lanes = LaneReadings(sim, found)
         return self._lanes
 
+    @property
     def intersections(self) -> IntersectionReadings:
-        """The intersections now."""
-        lanes = self.lanes()
+        """Who approaches every intersection, is inside, stands and waits there now, as arrays."""
+        lanes = self.lanes
         if self._intersections is None:
             self._intersections = IntersectionReadings(self.sim, lanes)
         return self._intersections
@@ -154,8 +160,12 @@ class Readings(Part):
         columns = trip_columns(self.sim)
         return as_frame({name: np.array(values) for name, values in columns.items()})
 
+    @property
     def detectors(self) -> dict[str, MeasureTable]:
-        """The last rows of each detector, by table, of all `Measures` that observe the world."""
+        """Roads, loops, sections and queues in their last interval that is over, as tables.
+
+        Of the `Measures` among `observers`; without any, or before the first interval is over, empty.
+        """
         found: dict[str, MeasureTable] = {}
         for measures in self._observers:
             if isinstance(measures, Measures):

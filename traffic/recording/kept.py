@@ -1,4 +1,4 @@
-"""What was recorded under a name before, kept until a new recording there has begun."""
+"""What stands under a name before a recording begins there: foreign files are refused, run files kept until then."""
 
 import os
 import secrets
@@ -8,6 +8,8 @@ from pathlib import Path
 
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.writing import reason_of
+from rushhour.traffic.recording.run_layout import FORMAT, PART_FORMAT
+from rushhour.traffic.recording.unclosed_file import open_for_reading
 
 
 @contextmanager
@@ -44,3 +46,22 @@ def _want_free(path: Path) -> None:
         except ImportError:  # Windows does not move files that are open
             return
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def refuse_foreign(path: Path) -> None:
+    """An existing file is replaced only if it is a run file, or empty."""
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise RunError(f"{path} is not a file: give the name of the run file to write")
+    if path.stat().st_size and not is_run_file(path):
+        raise RunError(f"{path} exists and is not a run file: remove it or choose another name")
+
+
+def is_run_file(path: Path) -> bool:
+    """Whether a file says that it is a run file."""
+    try:
+        with open_for_reading(path) as file:
+            return file.attrs.get("format", "") in (FORMAT, PART_FORMAT)
+    except (KeyError, OSError, RuntimeError, ValueError):
+        return False

@@ -6,7 +6,6 @@ leaves a file that opens with every flushed frame.
 """
 
 from collections.abc import Callable, Iterable
-from ctypes import py_object, pythonapi
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -21,6 +20,7 @@ from rushhour.roadnets.storage import write_network
 from rushhour.traffic.liveness.standstill import StandstillError
 from rushhour.traffic.ranks.recorded import RecordedPart
 from rushhour.traffic.recording.demand_file import write_demand
+from rushhour.traffic.recording.failing_file import never_close, unwritable
 from rushhour.traffic.recording.frame_blocks import Coding
 from rushhour.traffic.recording.frame_fields import (
     FULL,
@@ -34,7 +34,7 @@ from rushhour.traffic.recording.frame_fields import (
 from rushhour.traffic.recording.frame_taking import FrameTaker, Region
 from rushhour.traffic.recording.frame_writer import FrameWriter, append
 from rushhour.traffic.recording.happenings import Happenings
-from rushhour.traffic.recording.kept import kept_until_begun
+from rushhour.traffic.recording.kept import kept_until_begun, refuse_foreign
 from rushhour.traffic.recording.keyframe_file import KeyframeWriter
 from rushhour.traffic.recording.measure_file import TableWriter
 from rushhour.traffic.recording.pose_file import PoseWriter
@@ -52,17 +52,12 @@ from rushhour.traffic.recording.run_layout import (
     write_meta,
     write_vehicles,
 )
-from rushhour.traffic.recording.unclosed_file import open_for_reading
 from rushhour.traffic.words.durations import clock
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
 
-WHY: Final = (  # of what HDF5 says in three lines
-    "No such file or directory", "Permission denied", "No space left on device", "File too large",
-    "Disk quota exceeded", "Input/output error", "Read-only file system",
-)  # fmt: skip
 GO_ON, END = "go_on", "end"
 ON_FULL: Final = (GO_ON, END)
 KEYFRAME_EVERY: Final = 300.0  # s of simulated time
@@ -161,7 +156,7 @@ class Recorder:
         self._data: dict[str, Any] = {}
         self._tables: TableWriter | None = None  # of the first rank
         self._failed = False
-        _refuse_foreign(self.path)
+        refuse_foreign(self.path)
         with kept_until_begun(self.path):
             self._begin()
         if self.in_parts and self.mode != FRAMES:
@@ -176,7 +171,7 @@ class Recorder:
         try:
             self._file = h5py.File(self.path, "w", libver="latest")
         except OSError as error:
-            raise RunError(_unwritable(self.path, error)) from error
+            raise RunError(unwritable(self.path, error)) from error
         try:
             self._lay_out()
             self._file.swmr_mode = True
@@ -387,8 +382,8 @@ class Recorder:
     def _failure(self, error: Exception) -> RunError:
         """Give the file up: what was flushed before stays readable."""
         self._failed = True
-        _never_close(self._file, *self._data.values())
-        return RunError(_unwritable(self.path, error))
+        never_close(self._file, *self._data.values())
+        return RunError(unwritable(self.path, error))
 
     def __repr__(self) -> str:
         dt, facts = self.world.dt, {"mode": self.mode}
@@ -435,44 +430,3 @@ class Recorder:
         write_vehicles(file.create_group("vehicles"), world)
         write_demand(file.create_group("demand"), world.sim.first_demand)
         self._tables = TableWriter(file, world, self.measures, self._data)
-
-
-def _never_close(*objects: Any) -> None:
-    """Keep what could not be written open until the process ends.
-
-    To close it is to write once more, which fails again: HDF5 tells so by tracebacks, even while
-    Python shuts down. A reference that nobody holds keeps that from happening.
-    """
-    for item in objects:
-        pythonapi.Py_IncRef(py_object(item))
-        pythonapi.Py_IncRef(py_object(item.id))
-
-
-def _refuse_foreign(path: Path) -> None:
-    """An existing file is replaced only if it is a run file, or empty."""
-    if not path.exists():
-        return
-    if not path.is_file():
-        raise RunError(f"{path} is not a file: give the name of the run file to write")
-    if path.stat().st_size and not is_run_file(path):
-        raise RunError(f"{path} exists and is not a run file: remove it or choose another name")
-
-
-def is_run_file(path: Path) -> bool:
-    """Whether a file says that it is a run file."""
-    try:
-        with open_for_reading(path) as file:
-            return file.attrs.get("format", "") in (FORMAT, PART_FORMAT)
-    except (KeyError, OSError, RuntimeError, ValueError):
-        return False
-
-
-def _unwritable(path: Path, error: Exception) -> str:
-    number = getattr(error, "errno", None)
-    why = " ".join(str(error).split())
-    for text in WHY:
-        if text in why:
-            why = text
-    if number is None and len(why) > 120:
-        why = why[:120] + " ..."
-    return f"{path} cannot be written: {why}; check the folder, its rights and the free space"

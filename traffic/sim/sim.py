@@ -160,6 +160,11 @@ class Sim:
         """Trips that are due and wait outside for room."""
         return int(self.waiting.numbers[0]) + self.joined_due - self.departed
 
+    @property
+    def aside(self) -> int:
+        """Vehicles at the side of the road."""
+        return len(self.verge)
+
     def miss_stop(self) -> None:
         """Count a stop as missed."""
         self.tally[TALLY_STOPS_MISSED] += 1
