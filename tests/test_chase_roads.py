@@ -3,6 +3,7 @@
 Maps and seeds of the first test were not looked at while it was made to hold.
 """
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from rushhour.games.opponents.happenings import make_way, who_hears
 from rushhour.games.opponents.tape import read_tape
 from rushhour.kernels.navmesh.cells import VERGE, nearest_cell
 from rushhour.kernels.navmesh.ways import way_over
+from rushhour.kernels.opponents.openings import opening_beside
 from rushhour.kernels.opponents.road_keeping import arc_holds, is_road
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
@@ -205,9 +207,64 @@ def test_who_turns_round_on_a_street_goes_back_and_forth_instead_of_over_its_edg
     chase.cast.minds.hold[:] = 0.0
     set_at(chase, 0, 100.0, 0.0, 0.0)
     set_at(chase, 1, 400.0, -1.6, 0.0, speed)
-    world.step(400)
+    for _ in range(250):
+        world.step()
+        if chase.cast.bodies.x[1] < 200.0:
+            break
     assert chase.cast.bodies.x[1] < 200.0 and chase.result().resets[1] == 0
-    assert chase.result().off_time[1] < 7.0  # it was 7.8 - 11.9 s
+    assert chase.result().off_time[1] < 1.0  # it was 5.7 s at 0 and 6 m/s
+
+
+@pytest.mark.parametrize("degrees", [40.0, 60.0, -60.0, -40.0])
+def test_who_turns_round_with_its_tail_at_the_edge_does_not_go_back_over_it(degrees):
+    builder = rh.NetworkBuilder("street")
+    builder.add_road([(0, 0), (600, 0)], lanes=2)
+    builder.add_road([(600, 0), (0, 0)], lanes=2)
+    world = rh.World(builder.build(), dt=0.1, seed=1)
+    chase = Chase(world, 1, seed=1, by_hand=True)
+    chase.cast.minds.hold[:] = 0.0
+    set_at(chase, 0, 100.0, 0.0, 0.0)
+    set_at(chase, 1, 400.0, -math.copysign(3.0, degrees), np.radians(degrees))
+    for _ in range(200):
+        world.step()
+        if chase.cast.bodies.x[1] < 350.0:
+            break
+    assert chase.cast.bodies.x[1] < 350.0 and chase.result().resets[1] == 0
+    assert chase.result().off_time[1] < 1.0  # it was 5.5 s, up to 5 m beside the road
+
+
+def test_who_is_beside_a_road_where_somebody_stands_comes_onto_it_at_an_opening():
+    off = []
+    for out, heading in [(2.0, 0.5), (2.0, 1.5), (2.0, 2.0), (4.0, 0.5), (4.0, 1.5), (4.0, 2.0)]:
+        world = with_one_standing(road(1))
+        pose = world.poses()
+        chase = Chase(world, 1, seed=1, by_hand=True)
+        chase.cast.minds.hold[:] = 0.0
+        set_at(chase, 0, 1400.0, float(pose.y[0]), 0.0)
+        low = float(chase.navmesh.cells.y.min())
+        set_at(chase, 1, float(pose.x[0]) - 2.0, low - out, heading)
+        world.step(200)
+        off.append(float(chase.result().off_time[1]))
+    assert np.mean(off) < 6.0 and np.max(off) < 12.0  # 9.2 and 18.8 s
+
+
+def test_an_opening_is_on_road_and_where_nobody_stands():
+    navmesh = build_navmesh(road(1))
+    chase = Chase(rh.World(navmesh.network, dt=0.1, seed=1), 1, seed=1, navmesh=navmesh)
+    cells, boxes = navmesh.cells, chase.cast.boxes
+    low = float(cells.y.min())
+    x, y = 400.0, low - 1.0
+    boxes.x[0], boxes.y[0] = 0.0, 0.0
+    boxes.x[1], boxes.y[1], boxes.heading[1] = x, y, 0.5 * np.pi
+    for standing in ([400.0], [394.0, 400.0, 406.0], np.arange(350.0, 450.0, 4.0).tolist()):
+        count = 2 + len(standing)
+        for k, place in enumerate(standing, start=2):
+            boxes.x[k], boxes.y[k], boxes.heading[k] = place, 0.0, 0.0
+            boxes.half_length[k], boxes.half_width[k] = 2.2, 0.9
+        found, ax, ay = opening_beside(cells, boxes, count, 1, x, y, 0.5 * np.pi, 0.5 * np.pi)
+        assert found == (len(standing) < 4)
+        if found:
+            assert is_road(cells, ax, ay) and min(abs(ax - place) for place in standing) > 2.2
 
 
 def test_an_arc_holds_as_far_as_it_is_road():

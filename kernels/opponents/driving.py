@@ -19,6 +19,7 @@ from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells, nearest_cell
 from rushhour.kernels.opponents.boxes import Boxes, overlap
 from rushhour.kernels.opponents.boxing import boxing_point
 from rushhour.kernels.opponents.minds import Minds
+from rushhour.kernels.opponents.openings import opening_beside
 from rushhour.kernels.opponents.passing import SHIFTS, STAYS, choose_pass, first_ahead
 from rushhour.kernels.opponents.road_keeping import (
     SHUFFLES,
@@ -66,6 +67,9 @@ HELD: Final = 0.8  # of the grip at most for braking; wheels that lock neither s
 HELD_UP: Final = 0.5  # of its top speed, below which somebody ahead blocks the way
 HONKS_AFTER: Final = 1.0  # s of that
 QUIET: Final = 3.0  # s between two times
+WAITS: Final = (
+    8.0  # s that who is held up beside the road waits before it goes back and tries again
+)
 HEARD: Final = 25.0  # m ahead of the horn
 GIVES_UP: Final = 4  # reverses, after which it is set on a road
 PLACES: Final = 24  # drawn for that
@@ -221,6 +225,13 @@ def drive_minds(
         if minds.off[i]:
             found, tx, ty = road_to_reach(paths, cells, i, cars.s[i], x, y, speed)
             toward = math.atan2(ty - y, tx - x)
+            far = math.hypot(tx - x, ty - y)
+            dx, dy = math.cos(toward), math.sin(toward)
+            barring, gap = first_ahead(boxes, count, i, -1, dx, dy, 0.0, 0.0, far, 0.3)
+            if barring >= 0 and gap < far:  # it goes where nobody stands
+                free, px, py = opening_beside(cells, boxes, count, i, x, y, toward, heading)
+                if free:
+                    found, toward = True, math.atan2(py - y, px - x)
             round_by = wrapped(toward - heading)
         if minds.back[i] > 0.0:
             minds.back[i] += speed * dt if speed < 0.0 else 0.0
@@ -303,11 +314,11 @@ def drive_minds(
                 throttle = 0.0
         elif minds.passing[i] == SHIFTS and hand == 0.0 and speed < 0.7 * minds.top[i]:
             throttle = 1.0
-        if abs(angle) > TURNS and hand == 0.0:
-            if speed > TURN_PACE:
-                throttle, wheel = -1.0, math.copysign(lock, angle)
-            else:
-                minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
+        held_beside = minds.off[i] and held_up and minds.hit[i] < 0 and minds.blocked[i] < WAITS
+        if abs(angle) > TURNS and speed > TURN_PACE and hand == 0.0:
+            throttle, wheel = -1.0, math.copysign(lock, angle)
+        elif abs(angle) > TURNS and minds.off[i] and hand == 0.0:
+            minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
         elif (
             abs(angle) > SWINGS
             and hand == 0.0
@@ -318,6 +329,8 @@ def drive_minds(
                 throttle = -1.0
             else:
                 minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
+        elif stuck and held_beside:
+            minds.still[i] = PATIENCE - 0.5  # going back would bring it farther from the road only
         elif stuck:
             minds.hits[i] += 1
             minds.back[i] = back_distance(minds.hits[i])
