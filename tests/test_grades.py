@@ -52,6 +52,22 @@ def test_both_directions_of_a_street_and_what_meets_rank_alike() -> None:
     assert node_grades(lopsided).max() == MAIN
 
 
+def test_short_pieces_on_which_only_lanes_change_rank_with_their_road() -> None:
+    """Between a crossing and the lanes that begin behind it, as SUMO's maps have them."""
+    builder = rh.NetworkBuilder()
+    for name, x0, x1, lanes in (
+        ("comes", -300.0, 0.0, 2), ("exit", 0.0, 20.0, 1), ("wide", 20.0, 400.0, 2),
+        ("narrow", 400.0, 700.0, 1), ("far", 700.0, 1000.0, 1),
+    ):  # fmt: skip
+        builder.add_road([(x0, 0), (x1, 0)], id=name, lanes=lanes, speed=13.9)
+    builder.add_road([(0, -300), (0, 0)], id="side", speed=13.9)
+    builder.add_road([(0, 0), (0, 300)], id="out", speed=13.9)
+    network = builder.build()
+    grades = dict(zip(network.road_ids, road_grades(network).tolist(), strict=True))
+    assert grades["exit"] == grades["wide"] == grades["comes"] == MAIN
+    assert {grades[name] for name in ("narrow", "far", "side", "out")} == {SIDE}
+
+
 def across(image: np.ndarray, row_of: float, tone: tuple[int, int, int]) -> int:
     """Pixels of a tone in a column that crosses a street, around a row."""
     column = image[round(row_of) - 12 : round(row_of) + 13, 400].astype(int)

@@ -13,6 +13,9 @@ FAST: Final = 2
 MAIN_SPEED: Final = 12.0  # m/s; slower ones are side streets
 RURAL_SPEED: Final = 16.0  # m/s, from which on a road is a main one whatever its rank
 FAST_SPEED: Final = 21.0  # m/s
+SHORT: Final = (
+    60.0  # m; a shorter road that leads to one road alone, or comes from one, ranks with it
+)
 LEAST_LANES: Final = (1.5, 3.0, 4.4)  # pixels of a lane by grade
 LEAST_KERB: Final = (0.5, 0.8, 0.8)  # pixels, of the rim on each side, from afar
 
@@ -21,7 +24,8 @@ def road_grades(network: Network) -> NDArray[np.uint8]:
     """The grade of each road; both directions of a street have one.
 
     Fast ones by their limit. Main ones are those that outrank half of the network, have several lanes
-    or lead out of town, where one may drive at 12 m/s or more.
+    or lead out of town, where one may drive at 12 m/s or more. Short pieces between a crossing and a main
+    road, where only the number of lanes changes, are of it.
     """
     roads = network.arrays.roads
     if not len(roads.speed):
@@ -37,9 +41,30 @@ def road_grades(network: Network) -> NDArray[np.uint8]:
     ends = np.column_stack((roads.from_intersection, roads.to_intersection))
     _, street = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
     street = np.where((ends >= 0).all(axis=1), street.reshape(-1), len(ends) + np.arange(len(ends)))
-    highest = np.zeros(2 * len(ends), np.uint8)
-    np.maximum.at(highest, street, grade)
-    return highest[street]
+    before, after = _continued(network)
+    while True:
+        highest = np.zeros(2 * len(ends), np.uint8)
+        np.maximum.at(highest, street, grade)
+        found = highest[street]
+        for short, other in ((before, after), (after, before)):
+            some = length[short] < SHORT
+            np.maximum.at(found, short[some], found[other[some]])
+        if np.array_equal(found, grade):
+            return found
+        grade = found
+
+
+def _continued(network: Network) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Roads that lead to one other alone, which nothing else leads to, and those; turning back apart."""
+    roads, connectors = network.arrays.roads, network.arrays.connectors
+    road = network.arrays.lanes.road
+    pairs = np.column_stack((road[connectors.from_lane], road[connectors.to_lane]))
+    pairs = np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0)
+    back = roads.from_intersection[pairs[:, 0]] == roads.to_intersection[pairs[:, 1]]
+    pairs = pairs[~(back & (roads.from_intersection[pairs[:, 0]] >= 0))]
+    ways = [np.bincount(pairs[:, k], minlength=len(roads.speed))[pairs[:, k]] for k in (0, 1)]
+    alone = pairs[(ways[0] == 1) & (ways[1] == 1)]
+    return alone[:, 0], alone[:, 1]
 
 
 def lane_grades(network: Network) -> NDArray[np.uint8]:
