@@ -77,6 +77,14 @@ def test_every_colouring_has_a_legend_that_can_be_painted():
         assert image.shape[2] == 4 and (image[..., 3] == 255).any(), name
 
 
+def test_reasons_of_one_colour_are_one_line_of_the_legend():
+    """Two lines with the same patch tell nothing apart."""
+    found = VEHICLES["reason"](told(speed=[0.0] * 6, reason=[2, 4, 4, 5, 3, 0])).legend.kinds
+    names = [text for _, text in found]
+    assert "stop sign, yields, conflict (4)" in names and "red light (1)" in names
+    assert len({colour for colour, _ in found}) == len(found)
+
+
 def test_lanes_without_anybody_keep_their_colour():
     limit, length = np.full(3, 10.0), np.full(3, 100.0)
     loads = loads_of(np.array([1, 1, 2], np.int32), np.array([0.0, 0.0, 10.0]), 3)

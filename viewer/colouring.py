@@ -102,16 +102,26 @@ def _kinds(
     names: tuple[str, ...],
     title: str,
     colours: tuple[Colour, ...] = MORE_KINDS,
+    akin: bool = False,
 ) -> Coloured:
-    """Kinds by how many vehicles are of each; those behind the colours that there are share the last."""
+    """Kinds by how many vehicles are of each; those behind the colours that there are share the last.
+
+    akin: those of one colour are one line of the legend.
+    """
     palette = np.full((COLOURS, 3), UNKNOWN, np.uint8)
     counts = np.bincount(value.astype(np.intp), minlength=len(names))
     place = np.minimum(np.arange(len(counts)), COLOURS - 2)
     palette[place] = np.array(colours, np.uint8)[place % len(colours)]
+    rows: dict[Any, list[int]] = {}
+    for k in range(min(len(names), COLOURS - 1)):
+        if counts[k]:
+            rows.setdefault(tuple(palette[k].tolist()) if akin else k, []).append(k)
     shown = tuple(
-        (tuple(palette[k].tolist()), f"{names[k]} ({counts[k]:,})")
-        for k in range(min(len(names), COLOURS - 1))
-        if counts[k]
+        (
+            tuple(palette[row[0]].tolist()),
+            f"{', '.join(names[k] for k in row)} ({counts[row].sum():,})",
+        )
+        for row in rows.values()
     )
     return Coloured(
         place[value.astype(np.intp)].astype(np.uint8), palette, Legend(title, kinds=shown)
@@ -207,7 +217,9 @@ def by_reason(told: Told) -> Coloured:
     if reason is None:
         return _unknown(len(_any(told)), "reason")
     names = tuple(name.replace("_", " ") for name in REASONS)
-    return _kinds(np.minimum(reason, len(names) - 1), names, "why it is slow", REASON_COLOURS)
+    return _kinds(
+        np.minimum(reason, len(names) - 1), names, "why it is slow", REASON_COLOURS, akin=True
+    )
 
 
 def by_waiting(told: Told) -> Coloured:
