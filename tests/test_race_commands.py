@@ -104,11 +104,46 @@ def test_the_five_figures_are_drawn(folder, capsys, tmp_path):
         (["racepaths", "{}/course.h5", "--cell", "2"], "leave out --cell"),
         (["view", "{}/race.h5", "--shot", "x.png", "--costs"], "--costs is for runs"),
         (["view", "{}/race.h5", "--shot", "x.png", "--zoom", "1"], "wanted both"),
+        (
+            ["view", "{}/race.h5", "--shot", "x.png", "--vehicle", "H9"],
+            "'H9': there is no such racer in race.h5; wanted racer 1 to 6",
+        ),
+        (
+            [
+                "view",
+                "{}/race.h5",
+                "--shot",
+                "x.png",
+                "--vehicle",
+                "1",
+                "--centre",
+                "0,0",
+                "--zoom",
+                "1",
+            ],
+            "--vehicle and --centre",
+        ),
     ],
 )
 def test_wrong_input_is_refused_in_a_line(folder, capsys, words, text):
     said = told(capsys, *(word.format(folder) for word in words))
     assert said.startswith("2 rushhour: error: ") and text in said and "\n" not in said
+
+
+@pytest.mark.parametrize("name", ["H2", "2", "racer 2"])
+def test_a_picture_of_a_race_looks_at_a_racer_by_its_names(folder, capsys, tmp_path, name):
+    record = load_race(folder / "race.h5")
+    x, y = record.at(3.0)[1, :2]
+    words = ["view", folder / "race.h5", "--at", "3s", "--size", "300x200", "--zoom", "0.05"]
+    assert "6 racers" in told(capsys, *words, "--vehicle", name, "--shot", tmp_path / "a.png")
+    ahead = (
+        0.5
+        * record.length[1]
+        * np.array([np.cos(record.at(3.0)[1, 2]), np.sin(record.at(3.0)[1, 2])])
+    )
+    place = f"--centre={x + ahead[0]},{y + ahead[1]}"
+    told(capsys, *words, place, "--shot", tmp_path / "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
 @pytest.mark.parametrize("what", ["time", "x", "ground/cost", "finish"])

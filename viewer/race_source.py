@@ -1,5 +1,6 @@
 """A recorded race as a source of moments, so that a window shows it as it shows traffic."""
 
+import re
 from functools import cached_property
 from typing import Final
 
@@ -100,6 +101,11 @@ class RaceSource(NetworkSource):
             {"limit": np.full(there.size, self.fastest), "body_steer": record.steer(time)[there]},
         )  # fmt: skip
 
+    @property
+    def racers(self) -> int:
+        """How many there are."""
+        return len(self.record.length)
+
     def vehicles(self, time: float) -> int:
         """How many are on the ground."""
         return int(np.isfinite(self.record.at(time)[:, 0]).sum())
@@ -109,10 +115,10 @@ class RaceSource(NetworkSource):
         return f"racer {vehicle + 1}"
 
     def vehicle_number(self, name: str) -> int | None:
-        """The number of a racer by its name, or by what it is counted as."""
-        count = name.removeprefix("racer").strip()
-        known = count.isdigit() and 1 <= int(count) <= len(self.record.length)
-        return int(count) - 1 if known else None
+        """The number of a racer by its name, also as tables have it (H3), or by what it is counted as."""
+        found = re.fullmatch(r"(?:racer|H)?\s*(\d{1,9})", name.strip())
+        known = found is not None and 1 <= int(found[1]) <= self.racers
+        return int(found[1]) - 1 if found is not None and known else None
 
     def coloured(self, moment: Moment) -> Coloured:
         """A colour for each racer; the legend has those who arrived first, with their times."""

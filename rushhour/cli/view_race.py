@@ -2,7 +2,7 @@
 
 import argparse
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from rushhour.cli.picture_asked import (
     SIZE,
@@ -20,29 +20,40 @@ from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.words.durations import seconds, want_recorded
 from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video
+from rushhour.viewer.race_source import RaceSource
+
+CLOSE: Final = 0.1  # m a pixel, at which a racer is looked at
 
 
 def view_race(args: argparse.Namespace) -> int:
-    """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --centre with --zoom."""
-    plain = {"vehicle": None, "road": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
+    """Show a race: --shot, --video, --at, --from, --to, --fps, --rate, --size, --vehicle, --centre with --zoom."""
+    plain = {"road": None, "lane": None, "intersection": None, "live": None, "colour": "speed",
              "lanes": "plain", "streets": None, "costs": False, "lint": False, "browser": False}  # fmt: skip
     want_plain(args, plain, " is for runs of traffic; leave it out for a race")
-    if (args.centre is None) != (args.zoom is None):
+    if args.vehicle is None and (args.centre is None) != (args.zoom is None):
         raise RunError("--centre X,Y and --zoom M: of a race wanted both, or none")
+    if args.vehicle is not None and (args.centre is not None or args.video is not None):
+        other = "--centre" if args.centre is not None else "--video"
+        raise RunError(f"--vehicle and {other}: of a race wanted one of them")
     record = load_race(args.file[0])
     size = SIZE if args.size is None else picture_size(args.size)
-    box = None
-    if args.zoom is not None:
-        scale_of(args.zoom)
-        x, y = place_of(args.centre, "--centre")
-        half = (0.5 * size[0] * args.zoom, 0.5 * size[1] * args.zoom)
-        box = (x - half[0], y - half[1], x + half[0], y + half[1])
-        want_seen(box, race_box(record))
     first, last = float(record.time[0]), float(record.time[-1])
     at = last if args.at is None else seconds(args.at, "--at")
     want_recorded(args.file[0].name, at, first, last)
+    if args.zoom is not None:
+        scale_of(args.zoom)
     if args.shot is None and args.video is None:
         return _watch(args, record, size)
+    box = place = None
+    if args.vehicle is not None:
+        place = _racer(RaceSource(record), args, min(max(at, first), last))[1:]
+    elif args.centre is not None:
+        place = (*place_of(args.centre, "--centre"), args.zoom)
+    if place is not None:
+        x, y, scale = place
+        half = (0.5 * size[0] * scale, 0.5 * size[1] * scale)
+        box = (x - half[0], y - half[1], x + half[0], y + half[1])
+        want_seen(box, race_box(record))
     facts: dict[str, Any]
     if args.shot is not None:
         time = min(max(at, first), last)
@@ -71,20 +82,41 @@ def view_race(args: argparse.Namespace) -> int:
     return 0
 
 
+def _racer(
+    source: RaceSource, args: argparse.Namespace, time: float
+) -> tuple[int, float, float, float]:
+    """The number of the racer of --vehicle, where it is at a time, s, and m a pixel to look at it."""
+    name, here = f"--vehicle {args.vehicle[:60]!r}", args.file[0].name
+    number = source.vehicle_number(args.vehicle)
+    if number is None:
+        raise RunError(
+            f"{name}: there is no such racer in {here}; wanted racer 1 to {source.racers}"
+        )
+    moment = source.at(time)
+    row = moment.row(number)
+    if row < 0:
+        raise RunError(f"{name}: it is not on the track at {time:g} s; give another --at")
+    return number, float(moment.x[row]), float(moment.y[row]), args.zoom or CLOSE
+
+
 def _watch(args: argparse.Namespace, record: RaceRecord, size: tuple[int, int]) -> int:
     """Open a window, with a colour for each racer."""
     from rushhour.viewer import actions as do
-    from rushhour.viewer.race_source import RaceSource
     from rushhour.viewer.session import Session
     from rushhour.viewer.window import watch
 
-    session = Session(RaceSource(record), *size, window=True)
+    source = RaceSource(record)
+    session = Session(source, *size, window=True)
     session.theme = theme_of(args)
     while session.state.colour != "type":
         session.do(do.NextColour())
     if args.at is not None:
         session.do(do.Seek(seconds(args.at, "--at")))
-    if args.zoom is not None:
+    if args.vehicle is not None:
+        number, *place = _racer(source, args, session.state.clock.time)
+        session.do(do.Select(number))
+        session.do(do.Look(*place))
+    elif args.zoom is not None:
         session.do(do.Look(*place_of(args.centre, "--centre"), args.zoom))
     watch(session, kind=args.window)
     return 0
