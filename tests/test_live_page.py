@@ -75,6 +75,37 @@ def test_a_page_watches_pauses_steps_and_changes_the_speed_of_a_world(
     assert unseen.state_hash() == world.state_hash()
 
 
+def test_vehicles_of_a_world_are_found_and_its_end_is_told_and_can_be_replayed(
+    browser: Any,
+) -> None:
+    pytest.importorskip("websockets")
+    page = LivePage(LiveFrames(LiveSource(world_of())))
+    ends = threading.Event()
+    thread = threading.Thread(target=page.run, args=(lambda: not ends.is_set(),))
+    thread.start()
+    try:
+        opened = Opened(browser, page.address)
+        opened.until("rushhour.end > 2")
+        name = opened.get(POSITIONS)[0][0]
+        opened.page.keyboard.press("/")
+        opened.page.keyboard.type(name)
+        opened.page.keyboard.press("Enter")
+        opened.until("rushhour.chosen !== null")
+        opened.until(f"document.querySelector('#card h2')?.textContent === {name!r}")
+    finally:
+        ends.set()
+        thread.join()
+        page.close()
+    opened.until("document.getElementById('now').textContent === 'the simulation has ended'")
+    assert not opened.get("rushhour.playing")
+    opened.page.keyboard.press("Home")
+    opened.page.click("#play")
+    opened.until("rushhour.time > rushhour.begin + 0.3")
+    assert opened.get("document.getElementById('now').textContent") == "the simulation has ended"
+    assert opened.told == []
+    opened.close()
+
+
 def asked(url: str, **headers: str) -> int:
     try:
         with urllib.request.urlopen(

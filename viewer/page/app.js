@@ -36,6 +36,18 @@ class Runs {
     this.kept.delete(b); this.kept.set(b, frames);
     return { frames, frame: i - this.from[b] };
   }
+  // The time of a frame in which a vehicle is there, from a frame on and then from the first; null: it is there now, or never.
+  async whenThere(id, i) {
+    const first = this.blockOf(i), n = this.from.length;
+    for (let k = 0; k < n; k++) {
+      const b = (first + k) % n;
+      while (!this.kept.get(b)) { if (this.failed) return null; this.ask(b); await new Promise((done) => setTimeout(done, 10)); }
+      const frames = this.kept.get(b), now = k === 0 ? i - this.from[b] : 0;
+      for (let f = now; f + 1 < frames.start.length; f++) if (rowOf(frames, f, id) >= 0) return k === 0 && f === now ? null : frames.times[f];
+      if (k === 0) for (let f = 0; f < now; f++) if (rowOf(frames, f, id) >= 0) return frames.times[f];
+    }
+    return null;
+  }
   async ask(b) {
     if (this.kept.has(b) || this.asked.has(b) || this.failed) return;
     this.asked.add(b);
@@ -102,12 +114,13 @@ class App {
     this.wake();
   }
   // ---- time
+  get goesOn() { return this.live && !this.ended; } // frames come by themselves still
   get begin() { return this.times[0]; }
   get end() { return this.times[this.times.length - 1]; }
   frameAt(t) { const T = this.times; let lo = 0, hi = T.length - 1; while (lo < hi) { const mid = (lo + hi + 1) >> 1; if (T[mid] <= t + 1e-6) lo = mid; else hi = mid - 1; } return lo; }
   seek(t) { this.pinned = t >= this.end; this.time = Math.min(this.end, Math.max(this.begin, t)); this.cardKey = null; this.wake(); }
   play(on = !this.playing) {
-    if (this.live) { this.runs.say({ play: on }); this.pinned = !on; } // pinned: at the newest frame, also when one comes
+    if (this.goesOn) { this.runs.say({ play: on }); this.pinned = !on; } // pinned: at the newest frame, also when one comes
     else if (on && this.time >= this.end - 1e-6) this.time = this.begin;
     this.playing = on; this.before = performance.now();
     $("play").textContent = on ? "❚❚" : "▶"; $("play").setAttribute("aria-pressed", on);
@@ -245,9 +258,9 @@ class App {
       const gone = Math.min(0.25, (now - (this.before ?? now)) / 1000); this.before = now;
       const waits = !this.runs.at(this.frameAt(this.time));
       if (!waits) this.time = Math.min(this.end, this.time + Math.max(0, gone) * this.rate);
-      if (this.live && this.end - this.time > 3 * this.live) this.time = this.end - this.live; // at the newest
+      if (this.goesOn && this.end - this.time > 3 * this.live) this.time = this.end - this.live; // at the newest
       if (this.time < this.begin) this.time = this.begin;
-      if (this.time >= this.end && !this.live) this.play(false);
+      if (this.time >= this.end && !this.goesOn) this.play(false);
     }
     const begun = performance.now();
     if (this.pinned && !this.playing) this.time = this.end;
@@ -268,7 +281,7 @@ class App {
     const say = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; };
     say("clock", clockText(this.time, this.facts.race));
     const i = this.index, there = this.head.there[i];
-    say("now", this.facts.race ? `${there} on the track` : `${there.toLocaleString("en")} vehicles, ${this.head.stand[i].toLocaleString("en")} standing`);
+    say("now", this.ended ? "the simulation has ended" : this.facts.race ? `${there} on the track` : `${there.toLocaleString("en")} vehicles, ${this.head.stand[i].toLocaleString("en")} standing`);
     this.timeline();
     this.scaleBar();
     this.spent.push(performance.now() - begun); if (this.spent.length > 120) this.spent.shift();
@@ -687,24 +700,13 @@ class App {
     const what = one.what();
     $("found").hidden = true;
     if (!what) return;
-    if (what.kind === "vehicle") { const t = await this.whenThere(what.id); if (t !== null) this.seek(t); await this.ready(); }
+    if (what.kind === "vehicle") { const t = await this.runs.whenThere(what.id, this.frameAt(this.time)); if (t !== null) this.seek(t); await this.ready(); }
     this.choose(what, true);
-  }
-  async whenThere(id) {
-    const first = this.runs.blockOf(this.frameAt(this.time)), n = this.runs.from.length;
-    for (let k = 0; k < n; k++) {
-      const b = (first + k) % n;
-      while (!this.runs.kept.get(b)) { if (this.runs.failed) return null; this.runs.ask(b); await new Promise((done) => setTimeout(done, 10)); }
-      const frames = this.runs.kept.get(b), now = k === 0 ? this.frameAt(this.time) - this.runs.from[b] : 0;
-      for (let f = now; f + 1 < frames.start.length; f++) if (rowOf(frames, f, id) >= 0) return k === 0 && f === now ? null : frames.times[f];
-      if (k === 0) for (let f = 0; f < now; f++) if (rowOf(frames, f, id) >= 0) return frames.times[f];
-    }
-    return null;
   }
   async ready() { this.index = this.frameAt(this.time); while (!this.runs.at(this.index) && !this.runs.failed) await new Promise((done) => setTimeout(done, 10)); }
   step(by) {
     if (this.playing) this.play(false);
-    if (this.live && by > 0 && this.pinned) { this.runs.say({ step: 1 }); return; }
+    if (this.goesOn && by > 0 && this.pinned) { this.runs.say({ step: 1 }); return; }
     const i = this.frameAt(this.time); this.seek(this.times[Math.min(this.times.length - 1, Math.max(0, by < 0 && this.time > this.times[i] + 1e-6 ? i : i + by))]); }
   cycle(id, pick) { const s = $(id), k = (s.selectedIndex + 1) % s.options.length; pick(s.options[k].value); }
   key(e) {

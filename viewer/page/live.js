@@ -15,6 +15,15 @@ class LiveRuns {
     return { frames: block, frame: i > k && block.times.length > 1 ? 1 : 0 };
   }
   ask() {}
+  // As of pages that are whole, among the frames that are kept.
+  async whenThere(id, i) {
+    const n = this.blocks.length;
+    for (let k = 0; k < n; k++) {
+      const { frames, frame } = this.at((i + k) % n);
+      if (rowOf(frames, frame, id) >= 0) return k === 0 ? null : frames.times[frame];
+    }
+    return null;
+  }
   async take(data, app) {
     const block = await openBlock(new Uint8Array(data)), frames = openFrames(block, this.ways), head = app.head;
     frames.light = block.light_state;
@@ -49,5 +58,5 @@ function openLive() {
       app.play(true);
     }).catch((error) => { $("wait").textContent = String(error); $("wait").hidden = false; });
   };
-  socket.onclose = () => { if (app) { app.ended = true; $("now").textContent = "the simulation has ended"; app.playing = false; } else $("wait").textContent = "nobody answers; start rushhour view --browser again"; };
+  socket.onclose = () => { if (app) { app.ended = true; app.play(false); } else $("wait").textContent = "nobody answers; start rushhour view --browser again"; };
 }
