@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rushhour.roadnets.errors import RunError, RushhourError
 from rushhour.traffic.commands.events import ACTIONS, Event
@@ -193,18 +193,41 @@ def toml_table(path: Path) -> dict[str, Any]:
         raise ScenarioError(f"{path}: not valid TOML ({error}); mend that line") from error
 
 
-_SECTIONS: Final = {
-    "": (
-        "network", "seed", "demand", "parameters", "times", "recording", "measures", "events",
-        "close_roads",
-    ),
-    "demand": (
-        "files", "vehicles", "trips", "over", "skip_bad_trips", "period", "scale", "profile",
-        "ignore_options",
-    ),
-    "times": ("begin", "duration", "until_empty", "give_up_after", "dt"),
-    "recording": ("file", "every", "mode", "keyframe_every", "output", "on_full", *CHOICES),
-    "measures": ("interval", "loops", "sections", "queues"),
+# Of each section its keys: the field that each gives, and how it is read.
+_KEYS: Final = {
+    "": {
+        "network": ("network", "network"), "seed": ("seed", "whole"),
+        "events": ("events", "events"), "close_roads": ("closed", "names"),
+    },
+    "demand": {
+        "files": ("demand", "files"), "vehicles": ("vehicles", "whole"), "trips": ("trips", "whole"),
+        "over": ("over", "time"), "skip_bad_trips": ("skip_bad_trips", "flag"),
+        "period": ("demand_period", "time"), "profile": ("demand_profile", "numbers"),
+        "ignore_options": ("ignored_options", "names"),
+    },
+    "times": {
+        "begin": ("begin", "time"), "duration": ("duration", "time"),
+        "until_empty": ("until_empty", "flag"), "give_up_after": ("give_up_after", "patience"),
+        "dt": ("dt", "time"),
+    },
+    "recording": {
+        "file": ("record", "place"), "every": ("record_every", "time"), "mode": ("record_mode", "mode"),
+        "keyframe_every": ("keyframe_every", "time"), "output": ("output", "place"),
+        "on_full": ("on_full", "on_full"),
+    },
+    "measures": {
+        "interval": ("measure", "time"), "loops": ("loops", "loops"),
+        "sections": ("sections", "roads"), "queues": ("queues", "names"),
+    },
+}  # fmt: skip
+_LISTS: Final = {
+    "close_roads": "a list of names or ids of roads", "measures.queues": 'a list of ids, or "all"',
+    "demand.ignore_options": "a list of names",
+}  # fmt: skip
+# Those that are more than one field.
+_MORE: Final = {
+    "": ("demand", "parameters", "times", "recording", "measures"), "demand": ("scale",),
+    "recording": CHOICES,
 }  # fmt: skip
 
 
@@ -221,7 +244,8 @@ class _Reader:
             if not isinstance(section, dict):
                 raise self.error(name, section, f"a section [{name}]")
             self.sections[name] = section
-        for name, known in _SECTIONS.items():
+        for name, keys in _KEYS.items():
+            known = (*keys, *_MORE.get(name, ()))
             for key in self.sections[name]:
                 if key not in known:
                     raise self._unknown(name, key, known)
@@ -229,112 +253,80 @@ class _Reader:
     def fields(self, whole: bool = True) -> dict[str, Any]:
         if whole and "network" not in self.sections[""]:
             raise ScenarioError(f'{self.path}: no network; add network = "city.h5"')
-        top, demand, times, recording = (
-            self.sections[name] for name in ("", "demand", "times", "recording")
-        )
         fields: dict[str, Any] = {}
-        if "network" in top:
-            network = self.place("network", top["network"])
-            if not network.is_dir():  # of GMNS tables
-                network = self.file("network", top["network"])
-            fields["network"] = network
-        if "seed" in top:
-            fields["seed"] = self.whole("seed", top["seed"])
-        if "files" in demand:
-            files = demand["files"]
-            files = files if isinstance(files, list) else [files]
-            fields["demand"] = tuple(self.file("demand.files", name) for name in files)
-        for key in ("vehicles", "trips"):
-            if key in demand:
-                fields[key] = self.whole(f"demand.{key}", demand[key])
-        if "over" in demand:
-            fields["over"] = self.time("demand.over", demand["over"])
-        if "period" in demand:
-            fields["demand_period"] = self.time("demand.period", demand["period"])
+        for section, keys in _KEYS.items():
+            for key, (field, kind) in keys.items():
+                if key in self.sections[section]:
+                    name = f"{section}.{key}" if section else key
+                    fields[field] = getattr(self, kind)(name, self.sections[section][key])
+        demand, recording = self.sections["demand"], self.sections["recording"]
         if "scale" in demand:
             try:
                 asked = scale_of(demand["scale"], "demand.scale")
             except RushhourError as error:
                 raise ScenarioError(f"{self.path}: {error}") from error
             fields |= {"demand_scale": asked.factor, "scale_rules": asked.rules}
-        if "profile" in demand:
-            fields["demand_profile"] = self.numbers("demand.profile", demand["profile"])
-        if "ignore_options" in demand:
-            names = demand["ignore_options"]
-            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-                raise self.error("demand.ignore_options", names, "a list of names")
-            fields["ignored_options"] = tuple(names)
-        for key in ("begin", "duration", "dt"):
-            if key in times:
-                fields[key] = self.time(f"times.{key}", times[key])
-        if "give_up_after" in times:
-            given = times["give_up_after"]
-            if given != NEVER:
-                self.time("times.give_up_after", given)
-            fields["give_up_after"] = patience(given, f"{self.path}: times.give_up_after")
-        for key, section in (("until_empty", times), ("skip_bad_trips", demand)):
-            if key in section:
-                if not isinstance(section[key], bool):
-                    raise self.error(key, section[key], "true or false")
-                fields[key] = section[key]
-        if "file" in recording:
-            fields["record"] = self.place("recording.file", recording["file"])
-        if "every" in recording:
-            fields["record_every"] = self.time("recording.every", recording["every"])
-        if "keyframe_every" in recording:
-            fields["keyframe_every"] = self.time(
-                "recording.keyframe_every", recording["keyframe_every"]
-            )
-        if "mode" in recording:
-            if recording["mode"] not in RECORD_MODES:
-                raise self.error(
-                    "recording.mode", recording["mode"], f"one of {', '.join(RECORD_MODES)}"
-                )
-            fields["record_mode"] = recording["mode"]
-        if "on_full" in recording:
-            if recording["on_full"] not in ON_FULL:
-                raise self.error("recording.on_full", recording["on_full"], " or ".join(ON_FULL))
-            fields["on_full"] = recording["on_full"]
         chosen = {name: recording[name] for name in CHOICES if name in recording}
         fields["record_choice"] = record_choice(chosen, f"{self.path}: recording.")
-        if "output" in recording:
-            fields["output"] = self.place("recording.output", recording["output"])
-        fields |= self.measures(self.sections["measures"])
-        if "events" in top:
-            fields["events"] = tuple(self.events(top["events"]))
-        if "close_roads" in top:
-            roads = top["close_roads"]
-            roads = [roads] if isinstance(roads, str) else roads
-            if not isinstance(roads, list) or not all(isinstance(road, str) for road in roads):
-                raise self.error("close_roads", roads, "a list of names or ids of roads")
-            fields["closed"] = tuple(roads)
         fields["parameters"] = tuple(_flat(self.sections["parameters"]))
         return fields
 
-    def measures(self, section: Mapping[str, Any]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        if "interval" in section:
-            fields["measure"] = self.time("measures.interval", section["interval"])
-        queues = section.get("queues", [])
-        queues = [queues] if isinstance(queues, str) else queues
-        pairs = [("sections", str), ("loops", int | float)]
-        for key, kind in pairs:
-            items = section.get(key, [])
-            if not isinstance(items, list) or not all(
-                isinstance(item, list) and len(item) == 2
-                and isinstance(item[0], str) and isinstance(item[1], kind)
-                and not isinstance(item[1], bool)
-                for item in items
-            ):  # fmt: skip
-                example = '[["road", "road"]]' if key == "sections" else '[["lane", 20.0]]'
-                raise self.error(f"measures.{key}", items, f"a list such as {example}")
-            fields[key] = tuple((first, second) for first, second in items)
-        if not isinstance(queues, list) or not all(isinstance(item, str) for item in queues):
-            raise self.error("measures.queues", queues, 'a list of ids, or "all"')
-        fields["queues"] = tuple(queues)
-        return fields
+    def network(self, key: str, value: object) -> Path:
+        place = self.place(key, value)
+        return place if place.is_dir() else self.file(key, value)  # a folder: of GMNS tables
 
-    def events(self, listed: object) -> Iterator[Event]:
+    def files(self, key: str, value: object) -> tuple[Path, ...]:
+        return tuple(
+            self.file(key, name) for name in (value if isinstance(value, list) else [value])
+        )
+
+    def names(self, key: str, value: object) -> tuple[str, ...]:
+        named = [value] if isinstance(value, str) else value
+        if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+            raise self.error(key, value, _LISTS[key])
+        return tuple(named)
+
+    def flag(self, key: str, value: object) -> bool:
+        if not isinstance(value, bool):
+            raise self.error(key, value, "true or false")
+        return value
+
+    def patience(self, key: str, value: object) -> float | None:
+        if value != NEVER:
+            self.time(key, value)
+        return patience(cast("str | float", value), f"{self.path}: {key}")
+
+    def mode(self, key: str, value: object) -> object:
+        return self.one_of(key, value, RECORD_MODES)
+
+    def on_full(self, key: str, value: object) -> object:
+        return self.one_of(key, value, ON_FULL)
+
+    def one_of(self, key: str, value: object, known: tuple[str, ...]) -> object:
+        if value not in known:
+            raise self.error(key, value, f"one of {', '.join(known)}")
+        return value
+
+    def loops(self, key: str, value: object) -> tuple[Any, ...]:
+        return self.pairs(key, value, int | float, '[["lane", 20.0]]')
+
+    def roads(self, key: str, value: object) -> tuple[Any, ...]:
+        return self.pairs(key, value, str, '[["road", "road"]]')
+
+    def pairs(self, key: str, items: object, kind: Any, example: str) -> tuple[Any, ...]:
+        if not isinstance(items, list) or not all(
+            isinstance(item, list) and len(item) == 2
+            and isinstance(item[0], str) and isinstance(item[1], kind)
+            and not isinstance(item[1], bool)
+            for item in items
+        ):  # fmt: skip
+            raise self.error(key, items, f"a list such as {example}")
+        return tuple((first, second) for first, second in items)
+
+    def events(self, key: str, listed: object) -> tuple[Event, ...]:
+        return tuple(self._events(listed))
+
+    def _events(self, listed: object) -> Iterator[Event]:
         if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
             raise self.error("events", listed, "tables [[events]]")
         for i, given in enumerate(listed):
