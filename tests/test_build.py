@@ -24,7 +24,6 @@ from rushhour.kernels.core.network import (
 from rushhour.kernels.geometry.curves import LONGEST_CURVE, plan_curve
 from rushhour.roadnets.build import LATERAL_ACCELERATION, finish
 from rushhour.roadnets.drafts.draft import DraftConnector, DraftLane, DraftSignal
-from rushhour.roadnets.drafts.groups import group_report
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.sumo.network import read_network_draft
@@ -221,9 +220,6 @@ def test_links_too_short_for_a_vehicle_tie_their_intersections_together():
     g = n.arrays.intersections
     groups = [g.group[a:b].tolist() for a, b in zip(g.group_start, g.group_start[1:], strict=False)]
     assert groups == [[0], [1, 2, 3], [4]]
-    report = group_report(n)
-    assert (report.groups, report.coupled, report.largest) == (3, 1, 3)
-    assert (report.short_lanes, report.lanes_below_a_car, report.largest_by_car_length) == (2, 1, 2)
 
 
 def test_letters_of_a_signal_become_codes():

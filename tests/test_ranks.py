@@ -168,3 +168,8 @@ def test_parameters_that_ranks_do_not_do_are_refused_by_name(given: str) -> None
             generate("grid", rows=2, columns=2), parameters=Parameters({given: value}),
             comm=TwoRanks(),
         )  # fmt: skip
+
+
+def test_a_budget_is_refused_on_ranks() -> None:
+    with pytest.raises(RankError, match="budget on several ranks: .*; leave it out"):
+        World(generate("grid", rows=2, columns=2), budget="5ms", comm=TwoRanks())

@@ -25,7 +25,6 @@ LOCAL, DASK, SLURM = "local", "dask", "slurm"
 LOOK: Final = 0.5  # s between two looks whether to stop
 PAUSE: Final = 0.05  # s between two looks at what dask has done
 RETRIES: Final = 2
-SLURM_KEYS: Final = ("jobs",)  # of a profile, the others are SLURMCluster's own
 
 
 @dataclass(frozen=True)

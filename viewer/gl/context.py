@@ -68,9 +68,3 @@ def renderer_name() -> str:
     from vispy import gloo
 
     return str(gloo.gl.glGetParameter(gloo.gl.GL_RENDERER))
-
-
-def is_software() -> bool:
-    """Whether the processor draws."""
-    name = renderer_name().lower()
-    return any(word in name for word in ("llvmpipe", "softpipe", "swrast", "software"))
