@@ -8,6 +8,13 @@ from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.world import World
 
 
+def checked(world: World) -> Checker:
+    """The checker of a world that watches it from now on."""
+    checker = Checker(world)
+    world.observers.append(checker)
+    return checker
+
+
 def driven(
     network: Network, trips: Iterable[Trip], dt: float, longest: float = 300.0
 ) -> tuple[World, Checker]:
@@ -16,8 +23,7 @@ def driven(
     for trip in trips:
         builder.add(trip)
     world = World(network, builder.build(), dt=dt, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     while not world.done and world.time < longest:
         world.step()
     return world, checker

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from network_drafts import chain, crossing, line
 from reacting_signals import (
     CAR,
@@ -279,8 +280,7 @@ def test_a_town_whose_signals_react_breaks_no_rule(control):
     network = generate("town", size="small", seed=3)
     demand = random_trips(network, 700, over=240.0, seed=2)
     world = world_of(network, demand, dt=0.5, control=control)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(700)
     assert not any(checker.report().values())
     assert len(world.trips) > 250

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from bodies_worlds import corners, covered, overlaps
+from checked_runs import checked
 from command_worlds import demand_of, straight, world_of
 from two_way_road import EAST, WEST, trip, two_way_road
 
 from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.demand.builder import DemandBuilder
 from rushhour.traffic.demand.random_trips import random_trips
@@ -30,8 +30,7 @@ def column(world: World, vehicle: int, name: str) -> float:
 
 def test_traffic_stands_behind_a_body_and_goes_on_without_it() -> None:
     world = one_lane()
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(40)
     world.bodies.set([5], x=250.0, y=0.0)
     for _ in range(140):
@@ -112,8 +111,7 @@ def crossing(control: str) -> World:
 @pytest.mark.parametrize("control", ["yield", "signals", "all_way_stop"])
 def test_nobody_enters_an_intersection_past_a_body(control: str) -> None:
     world = crossing(control)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.bodies.set([1], x=0.0, y=0.0, length=9.0, width=9.0)
     net = world.network
     inside = 0
@@ -153,8 +151,7 @@ def test_a_pedestrian_on_the_crossing_is_let_over() -> None:
 def test_all_change_past_a_body_on_one_of_two_lanes() -> None:
     network = straight(lanes=2, length=500.0)
     world = world_of(network, demand_of(network, 2.5, 40, ["first", "last"]))
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     y = float(network.points[network.point_start[0], 1])
     world.bodies.set([1], x=300.0, y=y)
     for _ in range(800):
@@ -178,8 +175,7 @@ def two_way(trips: int, oncoming: int) -> World:
 @pytest.mark.parametrize(("size", "oncoming"), [(1.8, 0), (1.8, 5), (0.6, 3)])
 def test_a_body_on_a_one_lane_road_is_passed(size: float, oncoming: int) -> None:
     world = two_way(4, oncoming)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     assert EAST[1] == "east"
     y = -1.6 if size > 1.0 else -2.9  # in the lane, or at its edge
     world.bodies.set([1], x=250.0, y=y, length=4.0 if size > 1.0 else 0.6, width=size)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from command_worlds import SAME, demand_of, straight, world_of
 
 from rushhour.kernels.core.vehicles import REASONS
@@ -14,12 +15,6 @@ from rushhour.traffic.world import World
 
 ONE_LANE = 1900.0  # vehicles an hour that one lane carries (validation D7)
 HAZARD = REASONS.index("hazard")
-
-
-def checked(world: World) -> Checker:
-    checker = Checker(world)
-    world.observers.append(checker)
-    return checker
 
 
 def hourly(world: World, seconds: float) -> float:

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from sketches import ARMS, KERB, WIDTH, arms, movements, turns
 
 import rushhour as rh
@@ -22,7 +23,6 @@ from rushhour.roadnets.by_hand.sketch import CONTROLS
 from rushhour.roadnets.classes import CLASS_BIT, ROAD_VEHICLES
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
-from rushhour.traffic.checker import Checker
 
 
 def lane_line(network: Network, name: str) -> np.ndarray:
@@ -155,8 +155,7 @@ def test_a_closed_line_is_a_track_on_which_vehicles_go_round() -> None:
     np.testing.assert_allclose(around, 2.0 * np.pi * radius, rtol=2e-3)
     # In a frame of 0.1 s nobody drives over the whole joint, 2 m, and so the checker sees who did.
     world = rh.World(network, rh.vehicles_on_road(network, 20, seed=1), dt=0.1, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(1000)
     assert world.active == 20 and not sum(checker.report().values())
 
@@ -287,8 +286,7 @@ def yields(network: Network, k: int, other: int) -> bool:
 def test_traffic_on_a_crossing_drawn_by_hand_breaks_no_rule(control: str, lanes: int) -> None:
     network = arms(control, lanes, lanes).build()
     world = rh.World(network, rh.random_trips(network, 80, "4min", seed=2), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     while not world.done and world.time < 900.0:
         world.step()
     assert world.arrived == 80

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 
 from rushhour.kernels.core.network import GREEN
 from rushhour.roadnets.generators.by_name import generate
@@ -71,7 +72,6 @@ def test_a_checked_world_is_the_same_world():
 def test_a_checker_may_come_later():
     world, _ = world_on(small_grid("signals"), 150, check=False)
     world.step(200)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(200)
     assert checker.violations == {}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from command_worlds import SAME, demand_of, straight, two_ways, world_of
 
 from rushhour.cli.command_line import main
@@ -19,18 +20,11 @@ from rushhour.roadnets.drafts.draft import (
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.measures.trip_table import trip_columns
 from rushhour.traffic.world import World
-
-
-def checked(world: World) -> Checker:
-    checker = Checker(world)
-    world.observers.append(checker)
-    return checker
 
 
 def on_roads(world: World, *roads: str) -> set[int]:

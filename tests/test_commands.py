@@ -6,13 +6,13 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from checked_runs import checked
 from command_worlds import demand_of, straight, world_of
 from several_threads import printed_by_threads
 
 from rushhour.kernels.compiling.jit import config
 from rushhour.kernels.core.vehicles import REASONS
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.trip_table import trip_columns
@@ -143,8 +143,7 @@ def test_a_stop_ends_after_its_duration_and_counts_as_a_stop(network) -> None:
 
 def test_who_is_pushed_aside_stands_beside_the_road_and_is_passed(network) -> None:
     w = world(network)
-    checker = Checker(w)
-    w.observers.append(checker)
+    checker = checked(w)
     w.step(120)
     place = float(w.vehicles.s[row_of(w.vehicles, 0)])
     w.push_aside("car0")
@@ -175,8 +174,7 @@ def test_the_removed_are_counted_and_marked_and_not_in_the_means(network) -> Non
     from rushhour.traffic.measures.summary import trip_means
 
     w = world(network)
-    checker = Checker(w)
-    w.observers.append(checker)
+    checker = checked(w)
     w.step(100)
     w.remove(["car0", "car2"])
     w.step()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from osm_texts import street, write_osm
 
 from rushhour.roadnets.loading import load_network
@@ -51,8 +52,7 @@ def driven(path: Path, minutes: float, to_first: float) -> tuple[World, Checker]
             ends = [road(f"{101 + 2 * arm}#0"), road(f"{100 + out}#0")]
             builder.add(Trip(f"{out}:{arm}.{k}", depart, CAR, ends, routed=False))
     world = World(network, builder.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(round(60.0 * minutes / world.dt))
     return world, checker
 
@@ -106,8 +106,7 @@ def test_nobody_starves_before_streets_in_a_circle_into_which_a_main_road_leads(
         ends = [road("105#0"), road("100#0")]
         builder.add(Trip(f"side{k}", 60.0 + 15.0 * k, CAR, ends, routed=False))
     world = World(network, builder.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(4 * 600)
     assert not any(checker.violations.values()), checker.lines()
     gone = [world.demand.ids[trip].startswith("side") for trip in world.trips.trip]

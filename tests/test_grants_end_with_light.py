@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from network_drafts import chain, line
 from planted_world import PlantedWorld
 
@@ -9,7 +10,6 @@ from rushhour.kernels.core.network import GREEN, RED, SIGNAL, YELLOW
 from rushhour.kernels.junctions.grant_review import keeps_grant
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.sim import state
@@ -104,8 +104,7 @@ def test_two_lights_with_programs_of_their_own_are_kept_by_all_and_passed_by_all
         at += 1.0 + float(draw.exponential(2.0))
         builder.add(Trip(f"v{n}", at, TRUCK if draw.random() < 0.2 else CAR, (0, 1, 2)))
     world = World(network, builder.build(), dt=0.25, seed=seed, begin=0.0)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     while not world.done and world.time < 2000.0:
         world.step()
     assert world.done, "somebody stands for ever between two lights"

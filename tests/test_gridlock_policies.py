@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import pytest
+from checked_runs import checked
 
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
@@ -33,8 +33,7 @@ def full(network, minutes=10.0, seed=3, **given):
         dt=0.5,
         seed=seed,
     )
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(round(minutes * 120))
     return world, checker
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from planted_world import PlantedWorld
 
 from rushhour.kernels.core.network import NONE, YIELD
@@ -15,7 +16,6 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.model import Network
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.sim import state
@@ -67,8 +67,7 @@ def test_a_merge_behind_which_traffic_stops_and_goes_is_used_one_at_a_time(seed)
             builder.add(Trip(f"bus{lane}{j}", 10.0 + 30.0 * j + 15.0 * lane, CAR, way,
                              stops=[stop]))  # fmt: skip
     world = World(network, builder.build(), dt=0.25, seed=seed)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(4 * 400)
     assert checker.violations == {}
     assert world.counts()["arrived"] > 130

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from checked_runs import driven
+from checked_runs import checked, driven
 from network_drafts import chain, line
 
 from rushhour.kernels.core.network import NONE, YIELD
@@ -15,7 +15,6 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.model import Network
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
 from rushhour.traffic.demand.model import LANE_BEST, POS_GIVEN, SPEED_MAX, VehicleType
 from rushhour.traffic.world import World
@@ -123,8 +122,7 @@ def test_who_passes_freely_and_fast_does_not_choose_a_line_it_cannot_stop_at(stu
         way = [network.road_index[name] for name in ("far", "in") if stub or name == "in"]
         builder.add(Trip(f"driver{j}", 1.0 + 4.0 * j, CAR, [*way, out]))
     world = World(network, builder.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     fastest = 0.0
     for _ in range(4 * 60):
         world.step()
@@ -208,8 +206,7 @@ def test_where_a_lane_of_two_ends_drivers_zip_one_by_one(which: int, seed: int) 
         trip = Trip(f"c{k}", float(time), CAR, roads, depart_lane=k % 2, depart_speed=8.0)
         demand.add(trip)
     world = World(network, demand.build(), dt=0.25, seed=seed)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     came: dict[int, int] = {}  # lane by vehicle, 100 m before the end or earlier
     passed: list[int] = []
     while world.time < 1800.0:
@@ -280,8 +277,7 @@ def test_two_streams_of_600_an_hour_change_sides_on_300_m_at_speed():
                 )
             )
     world = World(network, builder.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(4 * 300)
     section = [network.lane_index[f"both_{n}"] for n in range(4)]
     speeds = []

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from network_drafts import crossing
 from reacting_signals import CAR, EAST_WEST, NORTH_SOUTH, PHASES, actuated, ran, straight, world_of
 
@@ -26,7 +27,6 @@ from rushhour.roadnets.drafts.draft import (
 )
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.signals.greens import clearing_times
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import Trip
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.settings.parameters import Parameters
@@ -129,8 +129,7 @@ def test_queues_stay_bounded_where_a_badly_timed_program_lets_them_grow():
     left = {}
     for control in ("fixed", CONTROL):
         world = world_of(network, trips, dt=0.5, control=control)
-        checker = Checker(world)
-        world.observers.append(checker)
+        checker = checked(world)
         queues = []
         for _ in range(6):
             world.step(600)
@@ -190,8 +189,7 @@ def test_clearing_takes_the_times_of_the_program():
 def test_a_grid_under_max_pressure_breaks_no_rule():
     network = generate("grid", rows=3, columns=3)
     world = world_of(network, random_trips(network, 500, over=240.0, seed=1), 0.5, control=CONTROL)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     assert (world.sim.actuation.control == MAX_PRESSURE).all()
     world.step(800)
     assert not any(checker.report().values())

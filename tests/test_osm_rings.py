@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from osm_texts import street, write_osm
 
 import rushhour as rh
@@ -15,7 +16,6 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.osm.rings import widen_rings
 from rushhour.roadnets.osm.short_streets import A_CAR
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
-from rushhour.traffic.checker import Checker
 
 RING = street("tertiary", junction="roundabout")
 CASES = {
@@ -115,8 +115,7 @@ def test_movements_of_a_ring_that_is_one_intersection_lead_around_its_island(
 def test_a_tight_ring_carries_what_its_arms_bring_without_a_violation(tmp_path):
     network = tight_ring(tmp_path, 9.0)
     world = rh.World(network, rh.random_trips(network, 1200, "20min", seed=11), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.run("20min")
     assert not any(checker.violations.values())
     assert len(world.trips) > 450  # 1,350 veh/h; straight over the island 542 of them arrived

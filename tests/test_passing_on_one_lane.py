@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from planted_world import PlantedWorld
 from two_way_road import CAR, EAST, TRACTOR, WEST, Drive, trip, two_way_road
 
@@ -136,8 +137,7 @@ def test_a_queue_is_not_passed():
     from rushhour.traffic.world import World
 
     world = World(network, random_trips(network, 150, 300.0, seed=1), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(4 * 400)
     assert world.arrived > 50
     assert world.counts()["passes"] == 0

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from network_drafts import chain, line
 from sumo_texts import connection, written
 
@@ -194,8 +195,7 @@ def test_who_waits_on_a_joint_before_a_lane_of_a_hand_starts_with_the_grant_it_h
         demand.add(Trip(f"w{k}", 2.0 * k, CAR, [road["in"], road["short"], road[ends[0]]]))
         demand.add(Trip(f"s{k}", 2.0 * k + 1.0, CAR, [road["up"], road[ends[1]]]))
     world = World(network, demand.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.run(600.0)
     assert world.arrived == 60
     assert checker.violations == {}
@@ -256,8 +256,7 @@ def test_a_trip_ends_on_a_road_of_a_hand_behind_a_joint_behind_a_line(control) -
     for k in range(5):
         demand.add(Trip(f"c{k}", 3.0 * k, CAR, (0, 1, 2)))
     world = World(finish(draft), demand.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.run(300.0)
     assert world.arrived == 5
     assert checker.violations == {}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 
 from rushhour.kernels.core.network import NONE, YIELD
 from rushhour.kernels.junctions.arrival_order import IMPATIENT, ZIP_AFTER
@@ -13,7 +14,6 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.world import World
@@ -48,8 +48,7 @@ def test_a_ramp_gets_its_turn_beside_a_full_road(priorities, least, patience):
     for j in range(5):
         builder.add(Trip(f"ramp{j}", 60.0, CAR, [roads["ramp"], roads["out"]]))
     world = World(network, builder.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     ramp, longest = network.lane_index["ramp_0"], 0.0
     for _ in range(4 * 900):
         world.step()

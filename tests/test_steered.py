@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from several_threads import printed_by_threads
 from sketches import arms
 
@@ -14,7 +15,6 @@ from rushhour.kernels.compiling.jit import config
 from rushhour.kernels.core.vehicles import RED_LIGHT
 from rushhour.kernels.steering.lane_bodies import LANE
 from rushhour.roadnets.model import Network
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.demand.random_trips import vehicles_on_road
@@ -130,8 +130,7 @@ def test_wheel_and_pedals_keep_to_what_the_body_can() -> None:
 @pytest.mark.parametrize("control", ["signals", "all_way_stop"])
 def test_a_steered_crowd_breaks_no_rule(control: str) -> None:
     world = crowd(control=control)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(1500)
     assert checker.violations == {}, checker.lines()
     told = world.steered()

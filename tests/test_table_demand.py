@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from network_drafts import crossing
 from trip_tables import COLUMNS, ROWS, frame_of, text_of
 
@@ -18,7 +19,6 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.settings.parameters import Parameters
 
@@ -219,8 +219,7 @@ def test_trips_of_a_table_break_no_rule_on_the_road(network: Network) -> None:
         "destination": [f"out_{b}" for _, b in pairs],
     }
     world = rh.World(network, rh.read_trips(frame, network), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     while not world.done and world.time < 900.0:
         world.step()
     assert world.arrived == len(pairs)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from hashed_commands import commanded_world
 from numba import config
 from reacting_signals import EAST_WEST, NORTH_SOUTH, actuated, straight, world_of
@@ -12,7 +13,6 @@ import rushhour as rh
 from rushhour.kernels.core.network import GREEN, GREEN_YIELD, RED, YELLOW
 from rushhour.kernels.signals.told_programs import letter_between
 from rushhour.roadnets.errors import ParameterError
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.commands.events import Event, plan_events
 from rushhour.traffic.commands.log import CommandError
 from rushhour.traffic.recording.verifying import verify
@@ -145,8 +145,7 @@ def test_whatever_a_signal_is_told_green_ends_by_yellow_and_nobody_crosses_anoth
     parameters = rh.Parameters({"signals.control": control})
     world = World(network, rh.random_trips(network, 300, "2min", seed=2), parameters=parameters,
                   dt=0.5, seed=1, begin=0.0)  # fmt: skip
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     draw = np.random.default_rng(5)
     arrays = network.arrays
     start = arrays.connectors.conflict_start

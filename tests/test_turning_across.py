@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checked_runs import checked
 from network_drafts import connector, crossing
 
 import rushhour as rh
@@ -14,7 +15,6 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
 from rushhour.traffic.recording.recorder import Recorder
@@ -63,8 +63,7 @@ def test_a_driver_barred_from_its_lane_turns_across_it_after_a_while(control, st
     network = two_lanes(control)
     assert connector(network, "s", "e", 0) >= 0
     world = world_of(network, stands)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(round((ACROSS_AFTER + 60.0) / world.dt))
     assert [world.demand.ids[trip] for trip in world.trips.trip] == ["a"]
     assert world.gridlock()["turned_across"] == int(stands)
@@ -91,8 +90,7 @@ def test_two_who_bar_each_other_with_a_queue_behind_each_go_on():
             Trip(name, 0.0, CAR, way, depart_lane=lane, depart_pos=at, depart_pos_kind=POS_GIVEN)
         )
     world = World(network, builder.build(), dt=0.25, seed=1)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.run(200.0)
     assert world.arrived == 4 and world.gridlock()["turned_across"] >= 1
     assert checker.violations == {}
@@ -142,8 +140,7 @@ def test_a_bus_and_a_car_that_must_swap_lanes_before_a_fork_go_on():
         (CAR, 0, 16.9, "left"),
         (CAR, 1, 13.9, "left"),
     )
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.run(150.0)
     assert world.arrived == 3 and world.gridlock()["turned_across"] == 1
     assert checker.violations == {}
@@ -153,8 +150,7 @@ def test_nobody_turns_across_the_next_lane_of_a_joint_but_to_swap_with_who_stand
     """Who stands there and need not change lane goes on at any moment, and no grant is asked at a
     joint: in towns cut from Porto and Luxembourg drivers ran into who had turned across before them."""
     world = before_fork(fork(100.0, 2, True), (CAR, 0, 95.0, "left"), (CAR, 1, 97.0, "right"))
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.schedule(0.25, "stop", vehicle="left 95.0")
     world.schedule(JOINT_AFTER + 20.0, "go_on", vehicle="left 95.0")
     world.run(120.0)

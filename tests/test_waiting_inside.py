@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from checked_runs import driven
+from checked_runs import checked, driven
 from network_drafts import crossing
 
 from rushhour.kernels.core.network import LEFT, RIGHT, SIGNAL, YIELD
@@ -11,7 +11,6 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.partings import partings_of
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.world import World
@@ -88,8 +87,7 @@ def test_a_turn_across_stands_inside_while_the_oncoming_queue_passes_and_then_go
     for i in range(12):
         builder.add(Trip(f"oncoming{i}", 31.0 + i, CAR, oncoming))
     world = World(network, builder.build(), dt=0.25, seed=1, begin=0.0)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     stood, entered, left = 0, 0.0, 0.0
     while not world.done and world.time < 300.0:
         world.step()
@@ -118,8 +116,7 @@ def test_who_waits_inside_keeps_nobody_from_a_short_exit_while_its_light_is_gree
         to = out if i == 3 else road(network, "out_w")
         builder.add(Trip(f"v{i}", 31.0 + i, CAR, [road(network, "in_e"), to]))
     world = World(network, builder.build(), dt=0.25, seed=1, begin=0.0)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     names = list(world.demand.ids)
     entered: dict[str, float] = {}
     while not world.done and world.time < 300.0:
@@ -165,8 +162,7 @@ def test_one_or_two_turn_in_each_cycle_across_a_stream_that_never_ends():
                 Trip(f"across{i}", 2.0 * i, CAR, [road(network, "in_w"), road(network, "out_n")])
             )
     world = World(network, builder.build(), dt=0.25, seed=1, begin=0.0)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(round(60.0 * cycles / world.dt))
     ids = np.array(list(world.demand.ids))[world.trips.trip]
     turned = np.char.startswith(ids.astype(str), "across").sum()

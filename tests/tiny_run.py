@@ -2,8 +2,9 @@
 
 import sys
 
+from checked_runs import checked
+
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.settings.parameter_table import CONTROLS
 from rushhour.traffic.settings.parameters import Parameters
@@ -22,8 +23,7 @@ def tiny_hash(control: str, frames: int) -> tuple[str, dict[str, int]]:
     )
     cars = vehicles_on_road(network, 24, seed=3)
     world = World(network, cars, parameters=given, dt=0.25, seed=3)
-    checker = Checker(world)
-    world.observers.append(checker)
+    checker = checked(world)
     world.step(frames)
     return world.state_hash(), checker.violations
 
