@@ -1,28 +1,22 @@
 """Truth tables of a grant by the answers to its questions: which of them bars, in which order they
-are asked, who is asked again, and what is written. The questions have tables of their own."""
+are asked, and what is written. The questions have tables of their own."""
 
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
-from junction_cases import AT_LINE, DT, FRAME, LENGTH, Asked
+from asked_grants import Grant, I, J, K
+from junction_cases import AT_LINE, DT, FRAME
 from road_cases import AS_PYTHON
 
-from rushhour.kernels.core.network import GREEN, OFF, RED, STOP_THEN_GO, YELLOW
+from rushhour.kernels.core.network import GREEN, RED, STOP_THEN_GO, YELLOW
 from rushhour.kernels.core.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.core.vehicles import (
     BODY,
     CONFLICT,
     EXIT_FULL,
     FREE,
-    HELD,
-    HELD_INSIDE,
     RED_LIGHT,
-    STAMPS,
     STOP_SIGN,
-    WAITS_INSIDE,
     YIELDS,
 )
 from rushhour.kernels.junctions import right_of_way
@@ -31,67 +25,6 @@ from rushhour.kernels.junctions.grant_review import LEFT_AT_YELLOW
 from rushhour.kernels.junctions.right_of_way import GRANTED, REFUSED, TO_WAIT, WAIVED
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
-
-I, J, K = 0, 1, 2  # who asks, and others; no id is a slot
-ALL_FREE: dict[str, Any] = {
-    "is_waited_for": False, "reaction_of": 0.0, "chain_with_room": 1, "waits_for_first": False,
-    "worst_light": 0, "turns_across": False, "shows_green": True, "has_lost_green": False,
-    "is_late": False, "who_stands_beside": -1, "ring_carries": True, "nobody_between": True,
-    "wish": None, "bars_way": False, "crossed_beside": -1, "waiter_ahead": -1, "impatience": 0.7,
-    "pressed_share": 0.6, "margin_of": 1.5, "further_chain": 0, "blocker_of": (FREE, -1),
-    "may_wait_inside": False, "who_starves": -1, "my_turn": True, "nobody_inside": True,
-    "count_overtaken": None,
-}  # fmt: skip
-Answer = Callable[..., Any]
-
-
-class Grant:
-    """One who asks at the line of a crossing, with the answers to all that is asked about it."""
-
-    def __init__(self, control: str) -> None:
-        self.j = Asked(control)
-        self.veh, self.grants = self.j.veh, self.j.grants
-        self.k = self.j.way("ST")
-        self.asked: dict[str, list[tuple[Any, ...]]] = {}
-
-    def ask(
-        self, monkeypatch: pytest.MonkeyPatch, patient: bool = True, line: int = 0,
-        rules: dict[str, Any] | None = None, light: int = OFF, **told: Any,
-    ) -> tuple[int, int, int]:  # fmt: skip
-        """What comes of it, the reason noted and who bars. told: other answers, and fields."""
-        j, veh = self.j, self.veh
-        fields = {name: value for name, value in told.items() if name not in ALL_FREE}
-        self.asked = {name: [] for name in ALL_FREE}
-        j.net = j.network.arrays
-        j.put(I, "ST", **{"length": LENGTH, "refused": 99, "overtaken": 3, **fields})
-        veh.s[I] = j.net.lanes.length[veh.lane[I]] - AT_LINE
-        ways = [j.way("WT")] * line + [self.k, j.way("NT"), j.way("ET")]
-        veh.path[I, : len(ways)] = ways
-        veh.line[I], veh.blocker[I], veh.go[I] = line, -1, -1
-        veh.id[:3] = [100, 101, 102]
-        self.grants.light[:], self.grants.waived[:] = light, -1
-        self.grants.ring_entry[:] = False
-        for name, answer in ALL_FREE.items():
-            monkeypatch.setattr(right_of_way, name, self.answering(name, told.get(name, answer)))
-        return self.again(patient, rules or {})
-
-    def again(
-        self, patient: bool = True, rules: dict[str, Any] | None = None
-    ) -> tuple[int, int, int]:
-        """The same asked with what has been changed since."""
-        j = self.j
-        what = right_of_way.try_grant(
-            j.net, j.veh, j.types, j.sim.order, j.grants, j.rules._replace(**(rules or {})), j.x,
-            j.first, 4, I, patient, FRAME, DT, 1,
-        )  # fmt: skip
-        return what, int(self.veh.refused[I]), int(self.veh.blocker[I])
-
-    def answering(self, name: str, answer: Any) -> Answer:
-        def question(*args: Any) -> Any:
-            self.asked[name].append(args)
-            return answer(*args) if callable(answer) else answer
-
-        return question
 
 
 @pytest.fixture(scope="module")
@@ -381,192 +314,3 @@ def test_a_grant_ends_the_waiving_of_room(
     signal.grants.waived[signal.k] = waived
     signal.again()
     assert signal.grants.waived[signal.k] == min(waived, FRAME + WAIVED / DT)
-
-
-# --- parts ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("control", "there", "comes", "found", "why"),
-    [
-        ("signals", -1, -1, (FREE, -1), "nobody"),
-        ("signals", 0, J, (CONFLICT, 0), "one is there"),
-        ("signals", -1, 0, (YIELDS, 0), "one comes"),
-        ("two_way_stop", -1, J, (YIELDS, J), "one comes"),
-        ("all_way_stop", -1, J, (FREE, -1), "where all stop nobody keeps a gap"),
-        ("all_way_stop", J, -1, (CONFLICT, J), "one is there"),
-    ],
-)
-def test_who_keeps_one_from_its_way(
-    made: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, control: str, there: int, comes: int,
-    found: tuple[int, int], why: str,
-) -> None:  # fmt: skip
-    j, between = made[control].j, []
-    x = j.net.intersections.control[j.x]
-    j.veh.cut[I], j.veh.cut_stamp[I] = -7, -7
-
-    def is_clear(*args: Any) -> tuple[int, int, int]:
-        between.append(args[-2])
-        return there, 5, 6
-
-    monkeypatch.setattr(right_of_way, "is_clear", is_clear)
-    monkeypatch.setattr(right_of_way, "gap_blocker", lambda *_: comes)
-    assert right_of_way.blocker_of(
-        j.net, j.veh, j.types, j.sim.order, j.grants, j.rules, I, 1, AT_LINE, 0.0, 1.0, True, 1.0,
-        1.0, x, DT,
-    ) == found, why  # fmt: skip
-    assert between == [control != "all_way_stop"], "one goes between two that come, by gaps"
-    goes = found == (FREE, -1)
-    assert (j.veh.cut[I], j.veh.cut_stamp[I]) == ((5, 6) if goes else (-7, -7))
-
-
-class Crossing:
-    """The candidates of one crossing, and what becomes of each when it asks."""
-
-    def __init__(self) -> None:
-        self.j = Asked("all_way_stop")
-
-    def decide(
-        self, monkeypatch: pytest.MonkeyPatch, candidates: list[int], arrived: list[int],
-        becomes: dict[int, list[tuple[int, int]]], serial: int = 0,
-    ) -> tuple[list[tuple[int, bool]], int, list[int]]:  # fmt: skip
-        """Who asked, and whether for the first time; grants afterwards; who was noted as a holder."""
-        j, asked, noted = self.j, [], []
-        for slot, (arm, frame) in enumerate(zip("SWNE", arrived, strict=True)):
-            j.put(slot, f"{arm}T", arrived=frame, stamp=-9)
-        for slot in range(4):
-            j.veh.lane[slot] = slot
-        answers = {slot: iter(outcomes) for slot, outcomes in becomes.items()}
-
-        def try_grant(*args: Any) -> int:
-            i, patient = args[9], args[10]
-            asked.append((int(i), patient))
-            what, j.veh.refused[i] = next(answers[i])
-            j.veh.granted[i] = what != REFUSED
-            return what
-
-        monkeypatch.setattr(right_of_way, "try_grant", try_grant)
-        monkeypatch.setattr(right_of_way, "note_holder", lambda *args: noted.append(int(args[4])))
-        j.grants.candidate[j.first : j.first + 4] = candidates
-        serial = right_of_way.grant_intersection(
-            j.net, j.veh, j.types, j.sim.order, j.grants, j.rules, j.x, serial, FRAME, DT, 1
-        )
-        return asked, serial, noted
-
-
-@pytest.fixture(scope="module")
-def crossing() -> Crossing:
-    return Crossing()
-
-
-LET = [(GRANTED, 0)]
-WAITS = [(TO_WAIT, 0)]
-GIVES_WAY = (REFUSED, YIELDS)
-CLASH = (REFUSED, CONFLICT)
-
-
-@pytest.mark.parametrize(
-    ("candidates", "arrived", "becomes", "asked", "why"),
-    [
-        ([0, 1, 2, 3], [10, 20, 30, 40], [LET] * 4, "0123", "in the order in which they came"),
-        ([0, 1, 2, 3], [40, 30, 20, 10], [LET] * 4, "3210", "all the other way round"),
-        ([0, 1, 2, 3], [30, 10, 40, 20], [LET] * 4, "1302", "mixed"),
-        ([-1, 2, -1, 0], [20, 0, 10, 0], [LET] * 4, "20", "nobody stands at two of the lines"),
-        ([-1, -1, -1, 1], [0, 0, 0, 0], [LET] * 4, "1", "one only"),
-        ([-1] * 4, [0] * 4, [LET] * 4, "", "nobody"),
-        ([0, 1, -1, -1], [1, 2, 0, 0], [[GIVES_WAY, CLASH], [GIVES_WAY, GIVES_WAY]], "01(01)",
-         "all give way: each asks once more"),
-        ([0, 1, -1, -1], [0, 2, 0, 0], [[GIVES_WAY, *LET], [CLASH]], "01(0)",
-         "who does not give way does not ask again"),
-        ([0, 1, -1, -1], [-1, 2, 0, 0], [[GIVES_WAY], LET], "01", "nor who rolls up"),
-        ([0, 1, -1, -1], [1, 2, 0, 0], [LET, [GIVES_WAY, *LET]], "01(1)", "nor who goes"),
-        ([0, 1, 2, -1], [1, 2, 3, 0], [[GIVES_WAY, *LET], LET, [GIVES_WAY, CLASH]], "012(02)",
-         "the rest asks in the same order"),
-    ],
-)  # fmt: skip
-def test_who_asks_in_which_order_and_who_once_more(
-    crossing: Crossing, monkeypatch: pytest.MonkeyPatch, candidates: list[int], arrived: list[int],
-    becomes: list[list[tuple[int, int]]], asked: str, why: str,
-) -> None:  # fmt: skip
-    found, _, _ = crossing.decide(monkeypatch, candidates, arrived, dict(enumerate(becomes)))
-    first, _, again = asked.removesuffix(")").partition("(")
-    assert found == [(int(i), True) for i in first] + [(int(i), False) for i in again], why
-
-
-def test_grants_are_numbered_through_and_who_waits_inside_has_none(
-    crossing: Crossing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    becomes = {0: LET, 1: WAITS, 2: [CLASH], 3: LET}
-    _, serial, noted = crossing.decide(monkeypatch, [3, 2, 1, 0], [1, 2, 3, 4], becomes, serial=7)
-    assert (serial, noted) == (10, [0, 1, 3])
-    found = crossing.j.veh.stamp[:4].tolist()
-    assert found == [FRAME * STAMPS + 7, WAITS_INSIDE, -9, FRAME * STAMPS + 9]
-
-
-@pytest.mark.parametrize(
-    ("asking", "held", "asks", "told", "why"),
-    [
-        ([10, 12], [HELD, 0], "abcd", [10, 12], "those whose turn it is to look"),
-        ([], [HELD, 0], "abcd", [], "nobody asks"),
-        ([13], [0, HELD_INSIDE], "abcd", [13], "one waits in the second: it goes before those who ask"),
-        ([], [HELD_INSIDE, HELD_INSIDE], "abcd", [], "one waits in each"),
-        ([11], [0, 0], "acd", [], "its line was not looked at"),
-    ],
-)  # fmt: skip
-def test_what_a_group_does_and_in_which_order(
-    monkeypatch: pytest.MonkeyPatch, asking: list[int], held: list[int], asks: str, told: list[int], why: str
-) -> None:  # fmt: skip
-    """Crossings 4 and 2, of lanes 10, 11 and 12, 13; slots are those of lanes - 10."""
-    lanes = dict(zip("abcd", (10, 11, 12, 13), strict=True))
-    inter = SimpleNamespace(
-        group_start=[0, 1, 3], group=[0, 4, 2], lane=np.array([12, 13, 10, 11]),
-        lane_start=np.array([0, 0, 0, 2, 2, 4]), control=np.zeros(5),
-    )  # fmt: skip
-    looked = {lanes[name] for name in asks}
-    done: list[Any] = []
-    grants = SimpleNamespace(candidate=np.full(4, 99), held=np.zeros(5, np.uint8))
-    grants.held[[4, 2]] = held
-    awake = SimpleNamespace(
-        asked=np.array([FRAME if lane in looked else FRAME - 1 for lane in inter.lane])
-    )
-
-    def noting(name: str, place: int, answer: Answer) -> Answer:
-        def act(*args: Any) -> Any:
-            done.append((name, int(args[place])))
-            return answer(args)
-
-        return act
-
-    for name, place, answer in (
-        ("forget_group", 3, lambda _: None),
-        ("give_back_inside", 4, lambda _: None),
-        ("note_inside", 6, lambda _: None),
-        ("review_lane", 6, lambda a: a[6] - 10 if a[6] in asking else -1),
-        ("let_waiting_go", 7, lambda a: a[7] + 5),
-        ("grant_intersection", 7, lambda a: a[7] + 1),
-    ):
-        monkeypatch.setattr(right_of_way, name, noting(name, place, answer))
-    right_of_way.grant_group(
-        SimpleNamespace(intersections=inter), None, None, None, grants, None, awake, 1, FRAME, DT, 1
-    )
-    serial, expected = 0, [("forget_group", 1)]
-    for x in (4, 2):
-        expected += [("give_back_inside", x), ("note_inside", x)]
-    expected += [("review_lane", lane) for lane in (10, 11, 12, 13) if lane in looked]
-    for state in held:
-        if state == HELD_INSIDE:
-            expected.append(("let_waiting_go", serial))
-            serial += 5
-    if told:
-        expected += [("grant_intersection", serial), ("grant_intersection", serial + 1)]
-    assert done == expected, why
-    found = dict(zip(inter.lane.tolist(), grants.candidate.tolist(), strict=True))
-    assert found == {lane: lane - 10 if lane in told else -1 for lane in found}, why
-
-
-def test_each_group_that_is_awake_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[int] = []
-    monkeypatch.setattr(right_of_way, "grant_group", lambda *args: ran.append(args[7]))
-    awake = SimpleNamespace(group_cuts=[0, 2, 2, 5, 6], groups=[3, 1, 4, 15, 9, 2], tasks=[3, 99])
-    right_of_way.grant_all(None, None, None, None, None, None, awake, FRAME, DT, 1)
-    assert ran == [3, 1, 4, 15, 9], "tasks of this frame only"

@@ -13,7 +13,7 @@ TESTS = Path(__file__).parent
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="they run by themselves")
 def test_the_rules_of_the_road_are_those_of_their_tables() -> None:
-    rules = ("exits", "lanes", "passing", "right_of_way", "short_lanes", "starting")
+    rules = ("exits", "grant_order", "lanes", "passing", "right_of_way", "short_lanes", "starting")
     paths = [str(TESTS / f"test_rules_of_{each}.py") for each in rules]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *paths],
