@@ -15,6 +15,7 @@ import numpy as np
 from scenarios import SCENARIOS, data_base
 from worlds import process_figures
 
+from rushhour.kernels.core.halos import pick_seen
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.loading import load_network
@@ -107,14 +108,15 @@ def reckoned(vehicles: int, ranks: int, before: int) -> tuple[Any, Any]:
     sim, lanes = world.sim, world.network.arrays.lanes
     who = owners(world.network, divide(world.network, world.demand, ranks))
     veh, here = sim.veh, np.flatnonzero(sim.veh.lane >= 0)
-    lane, s = veh.lane[here], veh.s[here]
+    lane = veh.lane[here]
     own, copies = np.bincount(who.lane[lane], minlength=ranks), np.zeros(ranks)
+    ahead, out = np.full(lanes.length.size, -np.inf), np.zeros(here.size, np.int32)
     for rank in range(ranks):
         mine = who.lane == rank
         runs = groups_to_run(sim, mine, who.group == rank)
         seen = sight(sim, mine, runs, groups_of(world.network.arrays))
-        near = (s < seen.start[lane]) | (lanes.length[lane] - s < seen.end[lane])
-        copies[rank] = np.count_nonzero(near & ~mine[lane])
+        others = here[~mine[lane]].astype(np.int32)
+        copies[rank] = pick_seen(veh, lanes, seen, others, ahead, out)
     return own, copies
 
 

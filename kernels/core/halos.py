@@ -1,9 +1,11 @@
 """A world stepped in parts: who stays in a part, who has left it, and whom another part sees.
 
-What a part *sees* of the others is told by two numbers of each lane: metres from its start, and metres
-from its end, within which it sees whoever is there (front bumper).
+What a part *sees* of the others is told by three numbers of each lane: metres from its start, and
+metres from its end, within which it sees whoever is there (front bumper), and metres from its end
+within which it sees who has nobody before it on the lane.
 """
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ class Sight(NamedTuple):
 
     start: NDArray[np.float64]  # m from the start of the lane; inf: all of it
     end: NDArray[np.float64]  # m from the end of the lane
+    first: NDArray[np.float64]  # m from there within which the first of those on it is seen
 
 
 @kernel
@@ -29,15 +32,33 @@ def is_seen(veh: Vehicles, lanes: Lanes, sight: Sight, i: int) -> bool:
 
 
 @kernel
+def may_be_first(veh: Vehicles, lanes: Lanes, sight: Sight, i: int) -> bool:
+    """Whether a vehicle on the road is seen if nobody is before it on its lane."""
+    lane = veh.lane[i]
+    return bool(lanes.length[lane] - veh.s[i] < sight.first[lane])
+
+
+@kernel
 def pick_seen(
-    veh: Vehicles, lanes: Lanes, sight: Sight, slots: NDArray[np.int32], out: NDArray[np.int32]
-) -> int:
-    """Write those of some slots whose vehicles are seen to out, as long as slots; returns how many."""
+    veh: Vehicles, lanes: Lanes, sight: Sight, slots: NDArray[np.int32], ahead: NDArray[np.float64],
+    out: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Write those of some slots whose vehicles are seen to out, as long as slots; returns how many.
+
+    Who is the first of its lane is so among those in slots. ahead: (n_lanes,) scratch of -inf.
+    """
+    for x in range(slots.shape[0]):
+        lane = veh.lane[slots[x]]
+        ahead[lane] = max(ahead[lane], veh.s[slots[x]])
     found = 0
     for x in range(slots.shape[0]):
-        if is_seen(veh, lanes, sight, slots[x]):
-            out[found] = slots[x]
+        i = slots[x]
+        first = veh.s[i] >= ahead[veh.lane[i]] and may_be_first(veh, lanes, sight, i)
+        if first or is_seen(veh, lanes, sight, i):
+            out[found] = i
             found += 1
+    for x in range(slots.shape[0]):
+        ahead[veh.lane[slots[x]]] = -inf
     return found
 
 
@@ -66,7 +87,7 @@ def part_ways(
                 count[lane] += 1
                 shown[b] = i
                 b += 1
-            if is_seen(veh, lanes, sight, i):
+            if is_seen(veh, lanes, sight, i) or may_be_first(veh, lanes, sight, i):
                 stays[a] = i
                 a += 1
                 continue

@@ -88,8 +88,9 @@ class Division(Part):
         for r in range(comm.size):
             if r == comm.rank:
                 continue
-            theirs = Sight(np.zeros(n), np.zeros(n))
-            theirs.start[lanes[r]], theirs.end[lanes[r]] = metres[r].T
+            theirs = Sight(*(np.zeros(n) for _ in Sight._fields))
+            for each, values in zip(theirs, metres[r].T, strict=True):
+                each[lanes[r]] = values
             near, loads = np.isinf(theirs.start), np.zeros(n, np.bool_)
             loads[planned[r]] = True
             mine = np.zeros(n, np.bool_)
@@ -136,4 +137,4 @@ def roads_seen(network: Network, sight: Sight) -> NDArray[np.bool_]:
 
 def some_of(sight: Sight) -> NDArray[np.bool_]:
     """The lanes of which anything is seen, (n_lanes,)."""
-    return (sight.start > 0.0) | (sight.end > 0.0)
+    return (sight.start > 0.0) | (sight.end > 0.0) | (sight.first > 0.0)

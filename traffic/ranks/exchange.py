@@ -40,6 +40,7 @@ class Exchange(Part):
         self._place = np.zeros(n, np.int64)  # of these lanes in `loads`
         self._place[division.loads] = np.arange(division.loads.size)
         self._count = np.zeros(n, np.int32)  # scratch
+        self._ahead = np.full(n, -np.inf)  # scratch
         self._scratch = np.zeros((4, 0), np.int32)
         self._rows, self._few = Rows(sim.veh), Rows(sim.veh, DECIDED)
         self._read = Rows(self._empty(16))  # into which `vehicles` unpacks
@@ -77,7 +78,7 @@ class Exchange(Part):
         )  # fmt: skip
         messages = []
         for each, memory in zip(neighbours, self._sent, strict=True):
-            found = pick_seen(sim.veh, lanes, each.sight, shown[:b], some)
+            found = pick_seen(sim.veh, lanes, each.sight, shown[:b], self._ahead, some)
             messages.append(self._message(each, memory, some[:found]))
         self._count[sim.veh.lane[shown[:b]]] = 0
         self.bytes_sent += sum(message.size for message in messages)
@@ -95,16 +96,18 @@ class Exchange(Part):
     def find_seen(self) -> None:
         """Know whom each neighbour sees, and whose the copies are; both in the order, as with them."""
         sim, division = self.sim, self.division
-        shown, copies, some, _ = self._lists()
+        shown, here, some, copies = self._lists()
         lanes = sim.network.arrays.lanes
         a, b, self.passes = list_border(
-            sim.veh, sim.order, sim.n, division.own, division.border, sim.frame, shown, copies
+            sim.veh, sim.order, sim.n, division.own, division.border, sim.frame, shown, here
         )
         self.own = sim.n - b
+        # Somebody who was sent as the first of its lane may not be: two ranks had who is on it now.
+        b = pick_seen(sim.veh, lanes, division.sight, here[:b], self._ahead, copies)
         owner = division.who.lane[sim.veh.lane[copies[:b]]]
         self._seen, self._copies = [], []
         for each in division.neighbours:
-            found = pick_seen(sim.veh, lanes, each.sight, shown[:a], some)
+            found = pick_seen(sim.veh, lanes, each.sight, shown[:a], self._ahead, some)
             self._seen.append(some[:found].copy())
             self._copies.append(copies[:b][owner == each.rank])
 
@@ -196,7 +199,7 @@ class Exchange(Part):
         here, some = self.division.near_road[queued], self._lists()[0]
         for each in self.division.neighbours:
             if (each.near_road[queued] & (owner == self.comm.rank)).any():
-                found = pick_seen(self.sim.veh, lanes, each.sight, departed, some)
+                found = pick_seen(self.sim.veh, lanes, each.sight, departed, self._ahead, some)
                 slots = some[:found]
                 out = np.empty(slots.size * self.rows.size, np.uint8)
                 self.rows.take(slots, out)

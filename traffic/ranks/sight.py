@@ -21,8 +21,8 @@ from rushhour.kernels.trips.start_places import FOLLOWER_BRAKING
 if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
 
-FAST: Final = 1.3  # times the limit: the fastest that come
-LONGEST_GAP: Final = 12.0  # s: no driver looks further back along a stream for a gap
+DEVIATIONS: Final = 6.0  # from the mean of drivers' speeds by the limit: nobody drives as fast
+LONGEST_GAP: Final = 20.0  # s: no driver looks further back along a stream to be let in
 SPARE: Final = 25.0  # m
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -60,19 +60,45 @@ def sight(sim: "Sim", own: Mask, run: Mask, group_of: NDArray[np.int64]) -> Sigh
     _add_queues(sim, seen, inside)
     _whole_roads(sim, seen)
     seen[n:] |= seen[fro] | approach[to]
-    fast = FAST * np.maximum(net.lanes.speed, 1.0)
+    fast = fastest(sim)
+    # Who departs or changes lane looks back for the first on each way to there.
     braking = min(FOLLOWER_BRAKING, 0.5 * sim.rules.safe_braking)
     to_start = fast * fast / (2.0 * braking) + fast * (sim.dt + EASE) + SPARE
-    to_line = LONGEST_GAP * fast + SPARE
     none = np.zeros(fast.size)
-    end = np.maximum(
-        to_start - _metres(sim, approach, none, float(to_start.max()), fro, to),
-        to_line - _metres(sim, approach, net.lanes.length, float(to_line.max()), fro, to),
-    )
+    first = to_start - _metres(sim, own, none, float(to_start.max()), fro, to)
     longest = max(LONGEST_VEHICLE, float(sim.types.length.max(initial=0.0))) + 2.0
     start = longest - _metres(sim, seen, none, longest, to, fro)
     start[seen] = np.inf
-    return Sight(np.maximum(start, 0.0), np.maximum(end, 0.0))
+    end = _streams(sim, inside, fast)
+    return Sight(*(np.maximum(metres, 0.0) for metres in (start, end, first)))
+
+
+def fastest(sim: "Sim") -> Floats:
+    """Speed of the fastest that drive on each lane, (n_lanes,)."""
+    types = sim.types
+    most = np.minimum(types.factor_max, types.factor_mean + DEVIATIONS * types.factor_dev)
+    factor = np.where(types.factor_dev > 0.0, most, types.factor_mean).max(initial=1.0)
+    limit = np.maximum(sim.network.arrays.lanes.speed, 1.0)
+    found: Floats = np.minimum(factor * limit, max(1.0, float(types.max_speed.max(initial=1.0))))
+    return found
+
+
+def _streams(sim: "Sim", inside: Mask, fast: Floats) -> Floats:
+    """Metres from the end of each lane within which somebody comes to a line at which drivers on some
+    connectors yield, (n_lanes,): on the lane before that one, as far as they look back."""
+    net, n = sim.network.arrays, sim.network.n_road_lanes
+    fro, to, length = net.connectors.from_lane, net.connectors.to_lane, net.lanes.length
+    start = net.connectors.conflict_start
+    yields = net.conflicts.yields & np.repeat(inside, np.diff(start))
+    stream = np.zeros(sim.network.n_lanes, np.bool_)
+    stream[fro[net.conflicts.other[yields]]] = True
+    into = np.flatnonzero(stream[to])
+    longest = max(LONGEST_GAP, float(sim.grants.critical_gap.max(initial=0.0)))
+    end = np.zeros(fast.size)
+    np.maximum.at(
+        end, fro[into], longest * fast[fro[into]] + SPARE - length[to[into]] - length[n + into]
+    )
+    return end
 
 
 def _watch(sim: "Sim") -> tuple[NDArray[np.int64], NDArray[np.int32]]:
