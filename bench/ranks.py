@@ -1,12 +1,13 @@
 """One world on several ranks: whether the bits are those of one process, and what it costs.
 
 python bench/ranks.py equal [--cases grid,town] [--ranks 2,3,4] [--threads 1,2] [--frames N] [--every N]
-    [--work DIR]
+    [--busy] [--work DIR]
 python bench/ranks.py scaling [--ranks 1,2,4,8,16] [--vehicles 2000] [--frames N]
 python bench/ranks.py reckon [--ranks 2,4,8,16] [--vehicles 2000] [--before N]
 python bench/ranks.py divide [--ranks 100,1000] [--side 60]
 
-`equal` compares the state hash of every frame, or of every Nth; what is in DIR already is not run again. `scaling` steps a
+`equal` compares the state hash of every frame, or of every Nth; what is in DIR already is not run again;
+with --busy there is traffic everywhere from the first frame on, and commands are given. `scaling` steps a
 grid that grows with the number of ranks, and tells the processor time of each rank without what it
 spends in messages, waiting included: where cores are few, ranks wait. `reckon` steps the grid of so many
 ranks in one process, and counts whom each would own, and see of the others. `divide` divides a grid of
@@ -64,7 +65,8 @@ def equal(options: argparse.Namespace) -> None:
     known = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
     print(f"{'network':12} ranks threads frames in parts  on road arrived  same")
     for case in options.cases.split(","):
-        hashes = options.work / f"{case}_{options.frames}_{options.every}.npy"
+        kind = "_busy" if options.busy else ""
+        hashes = options.work / f"{case}_{options.frames}_{options.every}{kind}.npy"
         for ranks in (1, *options.ranks):
             for threads in options.threads:
                 key = {
@@ -73,6 +75,7 @@ def equal(options: argparse.Namespace) -> None:
                     "threads_given": threads,
                     "wanted": options.frames,
                     "hash_every": options.every,
+                    "busy": options.busy,
                 }
                 found = next((row for row in known if key.items() <= row.items()), None)
                 if found is None:
@@ -82,6 +85,7 @@ def equal(options: argparse.Namespace) -> None:
                         "frames": options.frames,
                         "before": 0,
                         "hash_every": options.every,
+                        "busy": options.busy,
                     }
                     task["known" if hashes.exists() else "hashes"] = str(hashes)
                     found = {**run(task, threads), **key}
@@ -160,6 +164,7 @@ def main() -> None:
     parser.add_argument("--threads", type=numbers, default=[1])
     parser.add_argument("--frames", type=int)
     parser.add_argument("--every", type=int, default=1, help="frames between two that are compared")
+    parser.add_argument("--busy", action="store_true", help="traffic everywhere, and commands")
     parser.add_argument("--vehicles", type=int, default=2000, help="of a rank")
     parser.add_argument(
         "--before", type=int, default=400, help="frames before those that are measured"

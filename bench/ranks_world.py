@@ -93,6 +93,30 @@ CASES: dict[str, Callable[[], Setup]] = {
 }  # fmt: skip
 
 
+def busy(setup: Setup) -> Setup:
+    """The same with traffic everywhere from the first frame on, a third of which looks for other ways."""
+    network, demand, given = setup
+    n = network.n_road_lanes
+    count = int(min(800.0, network.arrays.lanes.length[:n].sum() / 100.0))
+    begin = float(np.floor(demand.depart.min())) if len(demand) else 0.0
+    crowd = vehicles_on_road(network, count, seed=9, begin=begin)
+    more = {
+        "rerouting.fraction": 0.3, "rerouting.period": 10.0, "gridlock.change_mind_after": 8.0,
+        "gridlock.wait_for_period": 5.0,
+    }  # fmt: skip
+    return network, merge([crowd, demand]), given | more
+
+
+def command(world: World) -> None:
+    """Plan commands: somebody stops, roads are closed and opened again, one drives slowly for a while."""
+    roads, begin = world.network.road_ids, world.begin
+    closed = [roads[at] for at in (len(roads) // 3, len(roads) // 2)]
+    world.schedule(begin + 8.0, "stop", vehicle=world.demand.ids[3], duration=4.0)
+    world.schedule(begin + 15.0, "close_roads", roads=closed)
+    world.schedule(begin + 22.0, "open_roads", roads=closed)
+    world.schedule(begin + 30.0, "set_speed_limit", places=[roads[1]], speed=4.0)
+
+
 def wide_grid(vehicles: int) -> Setup:
     """A square grid that holds about so many vehicles, driving for a while already."""
     side = max(3, round((vehicles / 12.0) ** 0.5))
@@ -178,11 +202,14 @@ class OnItsWay:
 def opened(task: dict[str, Any], comm: Any) -> World:
     """The world of a task."""
     setup = wide_grid(task["vehicles"]) if "vehicles" in task else CASES[task["case"]]()
-    network, demand, given = setup
+    network, demand, given = busy(setup) if task.get("busy") else setup
     begin = float(np.floor(demand.depart.min())) if len(demand) else 0.0
-    return World(
+    world = World(
         network, demand, parameters=Parameters(given), dt=0.25, seed=7, begin=begin, comm=comm
     )  # fmt: skip
+    if task.get("busy"):
+        command(world)
+    return world
 
 
 def run(task: dict[str, Any], comm: Any) -> dict[str, Any]:
