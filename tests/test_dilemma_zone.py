@@ -44,18 +44,20 @@ class RedLines:
         turned = (light == YELLOW) & np.isin(self.light, (GREEN, GREEN_YIELD))
         self.greens_ended += int(turned.sum())
         self.red_since[(light == RED) & (self.light != RED)] = now - world.dt
-        for i, (lane, s, v, decel, k) in self.before.items():
+        for i, (lane, s, v, decel, k) in self.before.items() if turned.any() else ():
             if lane < n and k >= 0 and turned[k]:
                 room = v * v / (2.0 * decel) + v * world.dt + world.sim.rules.stop_offset
                 self.onset[i] = (k, lengths[lane] - s > room)
                 self.held_up[i] = False
         veh, after = world.sim.veh, {}
-        for slot in np.flatnonzero(veh.lane >= 0).tolist():
-            i, lane = int(veh.id[slot]), int(veh.lane[slot])
-            decel = float(world.sim.types.decel[veh.type[slot]])
-            after[i] = (lane, veh.s[slot], veh.speed[slot], decel, int(veh.path[slot, 0]))
+        there = np.flatnonzero(veh.lane >= 0)
+        columns = (
+            veh.id, veh.reason, veh.lane, veh.s, veh.speed, world.sim.types.decel[veh.type], veh.path[:, 0]
+        )  # fmt: skip
+        for i, reason, lane, *rest in zip(*(a[there].tolist() for a in columns), strict=True):
+            after[i] = (lane, *rest)
             was = self.before.get(i, (lane,))[0]
-            if veh.reason[slot] == LEADER and i in self.held_up:
+            if reason == LEADER and i in self.held_up:
                 self.held_up[i] = True
             k = lane - n
             if lane >= n > was and con.signal[k] >= 0 and light[k] == RED:
