@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
+from rushhour.traffic.assignment.loads import fullest
 from rushhour.traffic.assignment.switching import Method, Side, answers_of, switchers
 from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter, measured_sums
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
@@ -41,7 +42,10 @@ SPAN: Final = 300.0  # s of an interval
 LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
 SLOWER: Final = 1.05  # times the mean time of the best iteration: where there is more to gain as well, the step was too long
 BY_GAP: Final = Method()
-RULES: Final = "4"  # of iterations: another number where the same settings come to other ways
+FULL: Final = (
+    0.9  # of what a road passes, beyond which its times tell more of others than of its lights
+)
+RULES: Final = "5"  # of iterations: another number where the same settings come to other ways
 
 
 @dataclass
@@ -252,14 +256,25 @@ class _Solver:
         }
 
     def opened(self, demand: Demand) -> Demand:
-        """The demand in which trips without a way choose as they depart, by the travel times of then.
+        """The demand of the first simulation: trips without a way choose as they depart, by the travel times of then.
 
-        There the first simulation begins: these ways are nearer to equilibrium than those of empty roads.
+        Where no way is short of room these choices follow the lights that somebody met by chance: where the ways of
+        empty roads fill no road beyond `FULL`, they are the first.
         """
         free = np.zeros(len(demand), np.bool_)
         free[self.trips] = True
+        if self.fullest(demand) <= FULL:
+            free[:] = False
         chooses = np.repeat(free, np.diff(demand.route_start))
         return replace(demand, route_choice=np.where(chooses, demand.route_choice, WAY_GIVEN))
+
+    def fullest(self, demand: Demand) -> float:
+        """The largest load of a road in an interval, over what it passes, when all drive as on empty roads."""
+        router = next(iter(self.routers.values()))
+        empty = router.costs(np.full((1, self.network.n_roads), np.nan), self.begin, self.span)
+        depart = np.ascontiguousarray(demand.depart)
+        entered = router.walked(empty, demand.route_start, demand.roads, depart)[1]
+        return fullest(self.network, demand.roads, entered, self.span)
 
     def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int], Demand]:
         """Drive ways: what came of it by road and interval, mean time, total delay, trips left; and the ways driven."""
