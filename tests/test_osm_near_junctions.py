@@ -10,6 +10,10 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 from rushhour.roadnets.osm.ramps import acceleration_length
+from rushhour.traffic.checker import Checker
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import LANE_BEST, VehicleType
+from rushhour.traffic.world import World
 
 pytest.importorskip("osmium")
 
@@ -119,6 +123,99 @@ def test_no_lane_is_made_where_there_is_no_room(tmp_path: Path):
     ways = [(10, [1, 2, 3, 6], street("motorway", lanes="2")), (13, [3, 7], street("motorway_link")),
             (12, [4, 5, 2], street("motorway_link", lanes="1"))]  # fmt: skip
     assert set(lanes_along(read(tmp_path, nodes, ways, "DE"), "10").values()) == {2}
+
+
+def weaving(
+    tmp_path: Path,
+    gap: float,
+    entry: float = -1.0,
+    exit: float = -1.0,
+    behind: str = "2",
+    link: str = "1",
+    drawn: float = 0.0,
+    **more: str,
+) -> Network:
+    """A motorway of two lanes with a ramp at 0 and an exit of `link` lanes `gap` m on, behind which it
+    has `behind`; entry, exit: -1 from and to the right. drawn: m of three lanes before the exit."""
+    nodes = {1: (-500.0, 0.0), 2: (0.0, 0.0), 3: (gap, 0.0), 4: (gap + 800.0, 0.0),
+             5: (-300.0, entry * 80.0), 6: (-30.0, entry * 5.0), 7: (gap + 30.0, exit * 5.0),
+             8: (gap + 300.0, exit * 80.0), 9: (gap - drawn, 0.0)}  # fmt: skip
+    tags = {"oneway": "yes", "maxspeed": "100"}
+    middle = [2, 9] if drawn else [2, 3]
+    ways = [(10, [1, 2], street("motorway", lanes="2", **tags)),
+            (11, middle, street("motorway", lanes="2", **tags, **more)),
+            (12, [3, 4], street("motorway", lanes=behind, **tags)),
+            (13, [5, 6, 2], street("motorway_link", lanes="1", oneway="yes")),
+            (14, [3, 7, 8], street("motorway_link", lanes=link, oneway="yes"))]  # fmt: skip
+    if drawn:
+        ways.append((15, [9, 3], street("motorway", lanes="3", **tags)))
+    return read(tmp_path, nodes, ways, "DE")
+
+
+@pytest.mark.parametrize("turns", ["", "through|through", "through|through;right"])
+@pytest.mark.parametrize("gap", [110.0, 150.0, 300.0, 400.0, 600.0])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_the_lane_of_a_ramp_goes_on_into_an_exit_that_comes_soon(
+    tmp_path: Path, side: float, gap: float, turns: str
+):
+    """Columbus 230245506: an acceleration lane ended 101 m before an exit to the same side."""
+    if turns and side > 0.0:
+        turns = "|".join(turns.replace("right", "left").split("|")[::-1])
+    network = weaving(tmp_path, gap, side, side, **({"turn__lanes": turns} if turns else {}))
+    own, first = (0, 1) if side < 0.0 else (2, 0)
+    assert lanes_along(network, "11") == {"11#0": 3}
+    found = leads(network)
+    assert found["13#0", 0] == {("11#0", own)}
+    assert found["11#0", own] == {("14#0", 0)}
+    for k in (0, 1):
+        assert found["10#0", k] == {("11#0", first + k)}
+        assert ("12#0", k) in found["11#0", first + k]
+        assert ("14#0", 0) not in found["11#0", first + k]
+
+
+def test_the_lane_of_a_ramp_goes_on_into_the_lane_that_the_map_draws_before_an_exit(tmp_path: Path):
+    network = weaving(tmp_path, 500.0, drawn=150.0)
+    assert [lanes_along(network, way) for way in ("11", "15")] == [{"11#0": 3}, {"15#0": 3}]
+    found = leads(network)
+    assert [found["11#0", k] for k in range(3)] == [{("15#0", k)} for k in range(3)]
+    assert found["15#0", 0] == {("14#0", 0)}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"gap": 640.0},  # far away
+        {"gap": 300.0, "exit": 1.0},  # on the other side
+        {"gap": 300.0, "behind": "1"},  # the exit takes a lane of the motorway as it is
+        {"gap": 700.0, "drawn": 150.0},
+    ],
+)
+def test_the_lane_of_a_ramp_ends_before_other_exits(tmp_path: Path, case: dict[str, float]):
+    network = weaving(tmp_path, **case)
+    assert list(lanes_along(network, "11").values()) == [3, 2]
+    assert ("11#0", 0) not in leads(network)  # one has to leave it
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("gap", [110.0, 150.0, 400.0])
+def test_who_comes_and_who_leaves_change_places_between_a_ramp_and_an_exit(
+    tmp_path: Path, side: float, gap: float
+):
+    """2,400 veh/h, 600 of them by the ramp and 600 to the exit: all come through."""
+    network = weaving(tmp_path, gap, side, side)
+    kind, builder = VehicleType(), DemandBuilder()
+    roads = {name: network.road_index[f"{name}#0"] for name in (10, 11, 12, 13, 14)}
+    for i in range(400):
+        first, last = 13 if i % 4 == 1 else 10, 14 if i % 4 == 2 else 12
+        way = [roads[first], roads[11], roads[last]]
+        builder.add(Trip(f"v{i}", 1.5 * i, kind, way, depart_lane=LANE_BEST, depart_speed=20.0))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = Checker(world)
+    world.observers.append(checker)
+    world.step(4 * 800)
+    assert world.done
+    assert checker.violations == {}
+    assert np.max(world.trips.longest_standstill) < 60.0
 
 
 def test_a_ramp_of_a_lesser_road_gives_way_where_it_is_no_wider_behind_it(tmp_path: Path):

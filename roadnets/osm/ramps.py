@@ -2,8 +2,10 @@
 
 A lane is added beside the main road behind a ramp of one lane that joins it, if the road is no wider
 there; it ends after the length that drivers take to reach the road's speed. The street is split
-where it ends. Traffic keeps right here: maps with left-hand traffic are read in a mirror.
-Source: AASHTO, A Policy on Geometric Design of Highways and Streets, 7th edition (2018), table 10-4.
+where it ends. Where an exit on the same side comes soon, the lane goes on into it, as an auxiliary
+lane. Traffic keeps right here: maps with left-hand traffic are read in a mirror.
+Source: AASHTO, A Policy on Geometric Design of Highways and Streets, 7th edition (2018), table 10-4;
+auxiliary lanes: Texas Department of Transportation, Roadway Design Manual, 15.6.2 and 15.6.3.
 """
 
 from dataclasses import replace
@@ -21,6 +23,7 @@ from rushhour.roadnets.osm.ways.legal import MPH
 from rushhour.roadnets.osm.ways.tags import Direction
 
 MAIN: Final = ("motorway", "trunk")
+RAMPS: Final = tuple(f"{kind}_link" for kind in MAIN)
 FOOT: Final = 0.3048  # m
 # Least length in feet from a ramp that is driven at 40 mph, on grades of 2 % or less, by the speed of
 # the main road in mph.
@@ -29,6 +32,9 @@ LENGTHS: Final = (0, 0, 130, 320, 550, 770, 1000, 1160)
 TAPER: Final = 30.0  # m that the lane takes to open and to close, on top
 LEAST: Final = 100.0  # m; a lane for which there is less room is not made
 BEHIND: Final = 45.0  # m of street that stay as they are behind its end
+AUXILIARY: Final = (
+    2000.0 * FOOT
+)  # m between the noses of a ramp and of an exit that one lane serves
 SIGNS: Final = ("stop", "give_way", "traffic_signals")  # where they stand nobody merges
 
 
@@ -59,6 +65,11 @@ class _Opener:
         out, right = found
         chain = self._ahead(out)
         lengths = [line_of(self.streets, self.streets.links[i].nodes) for i in chain]
+        if self._leads_off(chain, right):
+            for index in chain:
+                self._widen(index, right)
+            self._show_exit(chain[-1], right)
+            return
         need = min(acceleration_length(self._way(out).speed), sum(lengths) - BEHIND)
         if need < LEAST:
             return
@@ -90,7 +101,7 @@ class _Opener:
         links, (out,) = self.streets.links, depart
         kinds = [links[i].rules.highway for i in (*arrive, out)]
         main, ramp = arrive if kinds[0] in MAIN else arrive[::-1]
-        wanted = links[ramp].rules.highway in [f"{kind}_link" for kind in MAIN]
+        wanted = links[ramp].rules.highway in RAMPS
         if not wanted or links[main].rules.highway not in MAIN or kinds[2] not in MAIN:
             return None
         wide = self._way(out).lanes > self._way(main).lanes
@@ -98,11 +109,7 @@ class _Opener:
         signed = any(tags.get(n, {}).get("highway") in SIGNS for n in links[ramp].nodes)
         if wide or signed or self._way(ramp).lanes > 1:
             return None
-        ahead = heading_from(self.streets, links[out], True)
-        from_ramp, from_main = (
-            turn_angle(heading_from(self.streets, links[i], False) + pi, ahead)
-            for i in (ramp, main)
-        )
+        from_ramp, from_main = self._turn(ramp, out), self._turn(main, out)
         if max(abs(from_ramp), abs(from_main)) > BESIDE:
             return None
         return out, from_ramp < from_main
@@ -119,6 +126,38 @@ class _Opener:
             if not same or links[behind].rules.highway not in MAIN:
                 return chain
             chain.append(behind)
+
+    def _leads_off(self, chain: list[int], right: bool) -> bool:
+        """Whether a lane beside streets can go on into an exit, by itself or by a lane of the map."""
+        links, lanes = self.streets.links, self._way(chain[-1]).lanes + 1
+        arrive, depart = self._at(links[chain[-1]].b)
+        if len(arrive) == len(depart) == 1 and depart[0] not in chain:
+            on = self._ahead(depart[0])
+            if self._way(on[0]).lanes != lanes or links[on[0]].rules.highway not in MAIN:
+                return False
+            chain = [*chain, *on]
+            arrive, depart = self._at(links[chain[-1]].b)
+        far = sum(line_of(self.streets, links[i].nodes) for i in chain)
+        if not LEAST <= far <= AUXILIARY or len(arrive) != 1 or len(depart) != 2:
+            return False
+        by_side = sorted(depart, key=lambda i: self._turn(chain[-1], i), reverse=not right)
+        kinds = [links[i].rules.highway for i in by_side]
+        after = sum(self._way(i).lanes for i in by_side)
+        return kinds[0] in RAMPS and kinds[1] in MAIN and after >= lanes
+
+    def _turn(self, before: int, behind: int) -> float:
+        """Turn from one link into the next, left positive, rad."""
+        links = self.streets.links
+        arrive = heading_from(self.streets, links[before], False) + pi
+        return turn_angle(arrive, heading_from(self.streets, links[behind], True))
+
+    def _show_exit(self, index: int, right: bool) -> None:
+        """Where lanes have arrows, let the added one lead into the exit alone."""
+        link = self.streets.links[index]
+        way = link.rules.forward
+        if way.turns:
+            turns = ("R", *way.turns[1:]) if right else (*way.turns[:-1], "L")
+            link.rules = replace(link.rules, forward=way._replace(turns=turns))
 
     def _split(self, index: int, at: float) -> None:
         """Cut a link some metres after its start; the index stays with the first piece."""
