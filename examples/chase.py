@@ -54,17 +54,23 @@ figure, axes = plt.subplots(figsize=(8, 8), layout="constrained")
 mesh, ways = chase.navmesh, np.array(track)
 axes.tripcolor(
     mesh.cells.x.ravel(), mesh.cells.y.ravel(), np.arange(3 * len(mesh)).reshape(-1, 3),
-    facecolors=mesh.cells.kind, cmap="Greys", alpha=0.5, vmin=-1, vmax=4,
+    facecolors=mesh.cells.kind, cmap="Greys", vmin=-2, vmax=12, edgecolors="none", antialiased=False,
 )  # fmt: skip
 poses = world.poses()
 here = poses.id >= 0
-axes.scatter(poses.x[here], poses.y[here], s=4, color="steelblue", label="traffic")
+axes.scatter(poses.x[here], poses.y[here], s=9, color="0.35", label="traffic")
 for k in range(len(chase)):
-    colour = "crimson" if k == 0 else "darkorange"
-    axes.plot(*ways[:, k].T, color=colour, lw=1.2, alpha=0.7)
+    colour = "tab:blue" if k == 0 else "mediumorchid"  # as the viewer has them
+    axes.plot(*ways[:, k].T, color=colour, lw=2.4 if k == 0 else 1.2, alpha=0.8, zorder=3 if k else 2)
     name = {0: "target", 1: "opponents"}.get(k)
-    axes.plot(*ways[-1, k], "o", color=colour, label=name)
-axes.set(aspect="equal", xlabel="x, m", ylabel="y, m", title=f"{result.time:.0f} s of a chase")
+    axes.plot(*ways[0, k], "o", color=colour, mfc="white", ms=5, zorder=4)
+    axes.plot(*ways[-1, k], "o", color=colour, ms=8, mec="white", zorder=5, label=name)
+low, high = np.nanmin(ways, axis=(0, 1)) - 60.0, np.nanmax(ways, axis=(0, 1)) + 60.0
+middle, reach = 0.5 * (low + high), 0.5 * (high - low).max()
+axes.set(
+    aspect="equal", xlabel="x, m", ylabel="y, m", title=f"{result.time:.0f} s of a chase, from rings to dots",
+    xlim=(middle[0] - reach, middle[0] + reach), ylim=(middle[1] - reach, middle[1] + reach),
+)  # fmt: skip
 axes.legend(loc="upper right")
 figure.savefig(options.picture, dpi=100)
 print(f"{options.picture} written")
