@@ -138,6 +138,31 @@ def test_a_search_finds_vehicles_roads_and_signals(page: Opened) -> None:
     assert "nothing is called so" in page.page.inner_text("#found")
 
 
+@pytest.mark.parametrize("size", [(390, 780), (1000, 700)])
+def test_what_a_search_finds_lies_above_all_other_panels(
+    browser: Any, folder: Path, size: tuple[int, int]
+) -> None:
+    """Also on a phone, with somebody chosen and the list of queues open."""
+    width, height = size
+    opened = Opened(
+        browser, (folder / "run.html").as_uri(), viewport={"width": width, "height": height}
+    )
+    opened.drawn("rushhour.seek(60)")
+    opened.drawn("rushhour.choose({ kind: 'vehicle', id: rushhour.runs.at(rushhour.index).frames.vehicle[0] })")  # fmt: skip
+    opened.get("document.getElementById('queues').hidden = false")
+    opened.page.fill("#search", "1")
+    hidden = opened.get("""[...document.querySelectorAll("#found li")].slice(0, 5).filter((li) => {
+        const b = li.getBoundingClientRect(), x = b.left + 0.5 * b.width, y = b.top + 0.5 * b.height;
+        return !document.getElementById("found").contains(document.elementFromPoint(x, y));
+    }).length""")
+    assert opened.get("document.querySelectorAll('#found li').length") >= 5 and hidden == 0
+    opened.page.fill("#search", "")
+    opened.get("rushhour.jump({ road: rushhour.ground.said.roads[0], worst: 60 })")
+    assert opened.get("document.getElementById('queues').hidden") == (width < 720)
+    assert opened.told == []
+    opened.close()
+
+
 def test_a_click_says_what_a_vehicle_waits_for_up_to_the_cause(page: Opened, folder: Path) -> None:
     """The chain goes from blocker to blocker as the frame has them."""
     with RunFile(folder / "run.h5") as run:

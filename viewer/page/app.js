@@ -682,7 +682,8 @@ class App {
     $("time").onpointerup = $("time").onpointercancel = () => { this.scrubbing = false; };
     addEventListener("keydown", (e) => this.key(e));
   }
-  jump(queue) { this.seek(queue.worst); const what = this.street(queue.road); if (what) this.choose({ ...what, name: queue.name ? `${queue.name} (${queue.road})` : queue.road }, true); }
+  // On a phone the list would lie over what it leads to.
+  jump(queue) { if (matchMedia("(max-width: 720px)").matches) $("queues").hidden = true; this.seek(queue.worst); const what = this.street(queue.road); if (what) this.choose({ ...what, name: queue.name ? `${queue.name} (${queue.road})` : queue.road }, true); }
   showFound() {
     const list = $("found"), text = $("search").value;
     this.foundNow = this.search(text);
