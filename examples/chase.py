@@ -61,7 +61,9 @@ here = poses.id >= 0
 axes.scatter(poses.x[here], poses.y[here], s=9, color="0.35", label="traffic")
 for k in range(len(chase)):
     colour = "tab:blue" if k == 0 else "mediumorchid"  # as the viewer has them
-    axes.plot(*ways[:, k].T, color=colour, lw=2.4 if k == 0 else 1.2, alpha=0.8, zorder=3 if k else 2)
+    axes.plot(
+        *ways[:, k].T, color=colour, lw=2.4 if k == 0 else 1.2, alpha=0.8, zorder=3 if k else 2
+    )
     name = {0: "target", 1: "opponents"}.get(k)
     axes.plot(*ways[0, k], "o", color=colour, mfc="white", ms=5, zorder=4)
     axes.plot(*ways[-1, k], "o", color=colour, ms=8, mec="white", zorder=5, label=name)

@@ -220,6 +220,21 @@ def test_a_link_leads_to_its_moment_and_place(browser: Any, folder: Path, page: 
     other.close()
 
 
+@pytest.mark.parametrize(
+    "where", ["x=1e9&y=2&z=0.2", "t=&x=&y=&z=", "x=5", "t=abc&x=a&y=b", "z=-1"]
+)
+def test_a_link_that_leads_nowhere_shows_the_map(browser: Any, folder: Path, where: str) -> None:
+    plain = Opened(browser, (folder / "run.html").as_uri())
+    other = Opened(browser, (folder / "run.html").as_uri() + "#" + where)
+    for what in ("time", "camera.x", "camera.y", "camera.scale"):
+        assert other.get(f"rushhour.{what}") == plain.get(f"rushhour.{what}")
+    other.drawn("location.hash = '#v=nobody'")
+    other.until("document.getElementById('found').textContent === 'nothing is called so'")
+    assert other.told == []
+    plain.close()
+    other.close()
+
+
 def test_every_theme_has_its_ground_and_every_colouring_its_legend(page: Opened) -> None:
     for name, theme in THEMES.items():
         page.drawn(f"rushhour.pickTheme('{name}')")

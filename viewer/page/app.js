@@ -634,9 +634,12 @@ class App {
     return `#${p}`;
   }
   fromHash() {
-    const p = new URLSearchParams(location.hash.slice(1)), number = (k) => (p.has(k) && isFinite(+p.get(k)) ? +p.get(k) : null), [ox, oy] = this.facts.origin;
+    const p = new URLSearchParams(location.hash.slice(1)), number = (k) => (p.get(k)?.trim() && isFinite(+p.get(k)) ? +p.get(k) : null), [ox, oy] = this.facts.origin, [x0, y0, x1, y1] = this.facts.box;
     if (number("t") !== null) this.seek(number("t"));
-    if (number("x") !== null && number("y") !== null) this.lookAt(number("x") - ox, number("y") - oy, number("z") ?? Math.min(this.camera.scale, 0.5));
+    if (number("x") !== null && number("y") !== null) {
+      const x = number("x") - ox, y = number("y") - oy, scale = Math.min(60, Math.max(0.02, number("z") ?? Math.min(this.camera.scale, 0.5))), wide = 0.5 * this.width * scale, high = 0.5 * this.height * scale;
+      if (x + wide > x0 && x - wide < x1 && y + high > y0 && y - high < y1) this.lookAt(x, y, scale); // else nothing would be seen
+    }
     if (p.has("layer")) this.pickLayer(p.get("layer"));
     if (COLOURS[p.get("colour")]) this.colour = p.get("colour");
     this.theme = p.get("theme") || this.facts.theme || (matchMedia("(prefers-color-scheme: light)").matches ? "day" : "dark");
