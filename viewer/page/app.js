@@ -5,6 +5,7 @@ const RATES = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300];
 const LONG_DELAY = 300; // s
 const KEPT = 10; // blocks that stay decoded
 const HOME_SMALLER = 1.5; // times, by which all of it may be smaller so that no panel lies over it
+const FEW = 2000; // vehicles that are seen, up to which a name is put beside them
 const HARDLY = 0.002; // share of it that may lie behind panels
 const $ = (id) => document.getElementById(id);
 
@@ -440,6 +441,7 @@ class App {
   besideOthers(X, Y, text, pose, long, wide) {
     const c = Math.abs(Math.cos(pose.turn)), s = Math.abs(Math.sin(pose.turn)), across = 0.5 * (long * c + wide * s), up = 0.5 * (long * s + wide * c);
     const f = this.draw.floats, kite = this.kite, places = [[X + across + 8, Y], [X - across - 8 - text, Y], [X - 0.5 * text, Y - up - 13], [X - 0.5 * text, Y + up + 13], [X + across + 4, Y - up - 8], [X - across - 4 - text, Y + up + 8]];
+    if (this.seen > FEW) return places[0]; // each is looked at, in every picture
     const covered = places.map(([left, middle]) => {
       let n = 0;
       for (let k = 0; k < this.seen; k++) {
