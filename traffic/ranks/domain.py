@@ -1,9 +1,9 @@
 """What one process steps of a world: all of it, or as a rank its part and what is near.
 
 Every rank holds the whole network, all trips, routes and queues outside. A frame is stepped in one of
-two ways. In most frames a rank steps the vehicles of its part and of the *halo* around it: those of the
-halo are copies, which it steps only because its own vehicles see them, and which their owners
-send anew before each frame. In frames that look at the whole (rings, commands) every rank gets all
+two ways. In most frames a rank steps the vehicles of its part. Those of the *halo* around it are copies
+that nobody steps: its own vehicles see them, and their owners send them anew before each frame, and in
+its middle what has been decided of them. In frames that look at the whole (rings, commands) every rank gets all
 vehicles first and steps all of them. So everything that is changed there is the same on every rank.
 """
 
