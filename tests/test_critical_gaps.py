@@ -186,7 +186,8 @@ def block(split: bool, both: bool):
         along = (place[v] - place[u]) / np.hypot(*(place[v] - place[u]))
         side = 1.6 * np.array([along[1], -along[0]])
         shape = np.array([place[u] + 4.0 * along + side, place[v] - 4.0 * along + side])
-        draft.roads.append(DraftRoad(f"{u}>{v}", u, v, [DraftLane(f"{u}>{v}_0", shape, 13.9)]))
+        lane = DraftLane(f"{u}>{v}_0", shape, 13.9)
+        draft.roads.append(DraftRoad(f"{u}>{v}", u, v, [lane], int("x" not in u + v)))
     for x in draft.roads:
         for y in draft.roads:
             if (

@@ -48,10 +48,28 @@ def crosses_oncoming_only(net: NetworkArrays, left_hand: bool, k: int) -> bool:
 
 
 @kernel
+def goes_first(net: NetworkArrays, road: int, after: int) -> bool:
+    """Whether nobody gives way who goes on from a road to the one after, but for those of his own."""
+    first = net.roads.first_lane[road]
+    last = first + net.roads.lane_count[road] - 1
+    for k in range(net.lanes.out_start[first], net.lanes.out_start[last + 1]):
+        if net.lanes.road[net.connectors.to_lane[k]] != after:
+            continue
+        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+            other = net.connectors.from_lane[net.conflicts.other[c]]
+            if net.conflicts.yields[c] and net.lanes.road[other] != road:
+                return False
+    return True
+
+
+@kernel
 def is_ring(
-    net: NetworkArrays, one_way: NDArray[np.bool_], road: int, way: NDArray[np.int64]
+    net: NetworkArrays, one_way: NDArray[np.bool_], road: int, first: bool,
+    way: NDArray[np.int64],
 ) -> bool:  # fmt: skip
-    """Whether a road is part of a roundabout: short one-way roads that lead round to it again.
+    """Whether a road is part of a roundabout: short one-way roads that lead round to it again; first:
+    and who goes round gives way to nobody. The two halves of an arm lie in a circle as well, round
+    the island between them, but who comes round there gives way.
 
     Where one-way arms leave it, each way on is tried. one_way: by road. way: scratch, (RING_ROADS, 3):
     road, next of its ways on, dm so far.
@@ -68,6 +86,8 @@ def is_ring(
             continue
         way[depth, 1] += 1
         after = net.roads.out[at]
+        if first and not goes_first(net, here, after):
+            continue
         if after == road:
             return depth >= 1
         gone = way[depth, 2] + int(10.0 * net.roads.length[after])
@@ -86,7 +106,7 @@ def enters_ring(
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
         if net.conflicts.yields[c]:
             road = net.lanes.road[net.connectors.from_lane[net.conflicts.other[c]]]
-            if not is_ring(net, one_way, road, way):
+            if not is_ring(net, one_way, road, False, way):
                 return False
             found = True
     return found

@@ -20,6 +20,7 @@ from rushhour.kernels.junctions.queue_ends import (
     queue_end,
     taken,
 )
+from rushhour.kernels.junctions.ring_entries import entry_within
 
 BESIDE = 10.0  # m along a connector within which a rear may be in the way of those who take another
 APART = 0.9  # of a connector, where it is clear of others out of its lane at the latest
@@ -197,7 +198,7 @@ def has_room(
         # none of the others: nobody would ever go into room for one while each counted all.
         # Who is on a roundabout goes before all who want to enter it.
         eldest = grants.eldest_since[lane]
-        enters = grants.ring_entry[veh.path[i, veh.line[i]]] and grants.on_ring[lane]
+        enters = grants.on_ring[lane] and entry_within(veh, grants.ring_entry, i, n) >= 0
         waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i] or enters)
         first = 0 <= veh.arrived[i] <= grants.wished_since[lane] and not enters
         need += max(0.0 if first else grants.wished[lane], grants.eldest[lane] if waits else 0.0)

@@ -81,7 +81,7 @@ from rushhour.kernels.junctions.patience import (
 )
 from rushhour.kernels.junctions.permissive_places import waiter_ahead
 from rushhour.kernels.junctions.permissive_turns import let_waiting_go, may_wait_inside
-from rushhour.kernels.junctions.ring_entries import ring_carries
+from rushhour.kernels.junctions.ring_entries import entry_within, ring_carries
 from rushhour.kernels.junctions.waking import Awake
 from rushhour.kernels.junctions.wrong_lane_turns import crossed_beside
 from rushhour.kernels.junctions.zone_yielding import is_waited_for
@@ -191,6 +191,8 @@ def further_chain(
             return 0
     if worst_light(net, veh, grants, i, m, False) != 0:
         return 0
+    if not ring_carries(net, veh, order, grants, rules, i, m):
+        return 0
     return m if has_room(net, veh, order, grants, rules, i, m) else 0
 
 
@@ -242,12 +244,12 @@ def try_grant(
         veh.refused[i] = STOP_SIGN
         return REFUSED
     barred = room and who_stands_beside(net, veh, order, grants, k, rules.queue_gap) >= 0
-    carried = ring_carries(net, veh, order, grants.on_ring, grants.ring_entry, rules, i)
+    carried = ring_carries(net, veh, order, grants, rules, i, n)
     if not room or barred or not carried:
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             veh.full_since[i] = frame
-        if grants.ring_entry[k]:
+        if entry_within(veh, grants.ring_entry, i, n) >= 0:
             return REFUSED  # who is on the ring goes first: no room there is kept from them
         if veh.full_since[i] >= 0 and nobody_between(net, veh, order, grants, i, n):
             # Room that comes is kept for it, if it can come there.

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, NetworkArrays
+from rushhour.kernels.core.network import ALL_WAY_STOP, GROUP_LENGTH, SIGNAL, NetworkArrays
 from rushhour.kernels.core.rules import Rules
-from rushhour.kernels.core.vehicles import PATH, Order, Vehicles
+from rushhour.kernels.core.vehicles import PATH, Grants, Order, Vehicles
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, is_ring
 from rushhour.kernels.junctions.queue_ends import queue_end, taken
 
 LONGEST_PIECE = 50.0  # m between two arms; on a longer one a queue finds place of its own
-A_CAR = 7.5  # m that one takes where it stands
+A_CAR = 7.5  # m that one takes where it stands: a place
 DENSEST = 0.5  # of the cars that would stand round a ring bumper to bumper, while all of them roll
 
 
@@ -34,34 +34,11 @@ def next_on_ring(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> i
 
 
 @kernel
-def gives_way_to_entry(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> bool:
-    """Whether somebody who goes on round a ring from a road of it gives way to somebody who enters."""
-    first = net.roads.first_lane[road]
-    last = first + net.roads.lane_count[road] - 1
-    for k in range(net.lanes.out_start[first], net.lanes.out_start[last + 1]):
-        if not on_ring[net.connectors.to_lane[k]]:
-            continue
-        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-            o = net.conflicts.other[c]
-            if (
-                net.conflicts.yields[c]
-                and not on_ring[net.connectors.from_lane[o]]
-                and on_ring[net.connectors.to_lane[o]]
-            ):
-                return True
-    return False
-
-
-@kernel
 def is_tight(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> bool:
-    """Whether one comes round to a road of a ring again over short pieces only, and goes first on all.
-
-    Streets in a circle into which somebody goes first are no roundabout: room that one who enters leaves
-    free on it is taken by those, and it would never go.
-    """
+    """Whether one comes round to a road of a ring again over short pieces only."""
     here = road
     for _ in range(RING_ROADS):
-        if net.roads.length[here] > LONGEST_PIECE or gives_way_to_entry(net, on_ring, here):
+        if net.roads.length[here] > LONGEST_PIECE:
             return False
         here = next_on_ring(net, on_ring, here)
         if here < 0:
@@ -87,11 +64,14 @@ def find_ring_entries(
 ) -> None:  # fmt: skip
     """Write which road lanes are of a roundabout, and which connectors enter a small one without lights.
 
+    Streets in a circle into which somebody goes first are none: room that one who enters leaves free on
+    it is taken by those, and it would never go.
+
     one_way: by road. way: scratch, (RING_ROADS, 3).
     """
     for road in range(net.roads.lane_count.shape[0]):
         first = net.roads.first_lane[road]
-        on_ring[first : first + net.roads.lane_count[road]] = is_ring(net, one_way, road, way)
+        on_ring[first : first + net.roads.lane_count[road]] = is_ring(net, one_way, road, True, way)
     for k in range(entry.shape[0]):
         to = net.connectors.to_lane[k]
         control = net.intersections.control[net.connectors.intersection[k]]
@@ -149,16 +129,54 @@ def room_to_leave(
 
 
 @kernel
-def ring_carries(
-    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_],
-    entry: NDArray[np.bool_], rules: Rules, i: int,
-) -> bool:  # fmt: skip
-    """Whether i, that asks at its line, enters no small roundabout, or one that carries it to its exit.
+def entry_within(veh: Vehicles, entry: NDArray[np.bool_], i: int, n: int) -> int:
+    """Which of the first n connectors of i's path enters a small roundabout, from its line on; -1 none.
 
-    Reads where others are and where they go, no grants: its exits may be those of other groups.
+    The line may lie before a lane too short to wait on, and the grant lead on from that into the ring.
     """
-    q = veh.line[i]
-    if not entry[veh.path[i, q]]:
+    for q in range(veh.line[i], n):
+        if entry[veh.path[i, q]]:
+            return q
+    return -1
+
+
+@kernel
+def places_of(veh: Vehicles, j: int, queue_gap: float) -> float:
+    """How many cars would stand where j does: a bus takes two places."""
+    return max(1.0, np.floor((veh.length[j] + queue_gap) / A_CAR + 0.5))
+
+
+@kernel
+def come_by(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, queue_gap: float, k: int, i: int
+) -> float:  # fmt: skip
+    """Places that those need, but i, who have a grant to enter by connector k and are not on it yet."""
+    j = grants.tail_slot[k]
+    lane = net.connectors.from_lane[k]
+    total = 0.0
+    if j >= 0 and j != i and veh.lane[j] != lane:  # from before a short lane, or it is on it
+        if entry_within(veh, grants.ring_entry, j, veh.granted[j]) >= 0:
+            total = places_of(veh, j, queue_gap)
+    for p in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[p]
+        if j != i and veh.granted[j] > 0 and veh.path[j, 0] == k:
+            total += places_of(veh, j, queue_gap)
+    return total
+
+
+@kernel
+def ring_carries(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
+) -> bool:  # fmt: skip
+    """Whether i, that asks at its line for its first n connectors, enters no small roundabout by them, or
+    one that carries it to its exit.
+
+    Reads where others are and where they go. Grants only as far as the ring is of one group with i's
+    line, over short pieces on from it or back: others change meanwhile.
+    """
+    on_ring, entry = grants.on_ring, grants.ring_entry
+    q = entry_within(veh, entry, i, n)
+    if q < 0:
         return True
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.to_lane[veh.path[i, q]]
@@ -169,8 +187,9 @@ def ring_carries(
     room = inf
     if not on_ring[lane]:
         room = room_to_leave(net, veh, order, rules, i, q + 1) - veh.length[i]
-    around, length, places, cars = 0.0, 0.0, 0.0, 1.0
+    around, places, cars = 0.0, 0.0, places_of(veh, i, rules.queue_gap)
     somebody_stands = False
+    apart, behind = False, 0.0  # beyond a long piece; who comes to enter since the last of those
     here = road
     for _ in range(RING_ROADS):
         first = net.roads.first_lane[here]
@@ -185,19 +204,32 @@ def ring_carries(
                     on = n_road_lanes + k
                     if on_ring[net.connectors.from_lane[k]]:
                         around += net.lanes.length[on]
+                    elif entry[k] and apart:
+                        behind += come_by(net, veh, order, grants, rules.queue_gap, k, i)
+                    elif entry[k]:
+                        cars += come_by(net, veh, order, grants, rules.queue_gap, k, i)
                 for p in range(order.start[on], order.start[on + 1]):
                     j = order.slot[p]
-                    cars += 1.0
-                    length += veh.length[j] + rules.queue_gap
+                    cars += places_of(veh, j, rules.queue_gap)
                     somebody_stands = somebody_stands or veh.speed[j] < 0.1
                     if leaves_by(net, veh, on_ring, j, lane):
                         room -= veh.length[j] + rules.queue_gap
             for k in range(net.lanes.out_start[ring_lane], net.lanes.out_start[ring_lane + 1]):
+                on = n_road_lanes + k
                 if net.connectors.to_lane[k] == lane and not on_ring[lane]:
-                    room -= taken(veh, order, n_road_lanes + k, rules.queue_gap)
+                    room -= taken(veh, order, on, rules.queue_gap)
+                if not on_ring[net.connectors.to_lane[k]] and order.start[on] < order.start[on + 1]:
+                    j = order.slot[order.start[on + 1] - 1]
+                    if veh.s[j] < veh.length[j]:
+                        cars += places_of(veh, j, rules.queue_gap)  # its rear is on the ring
+        if net.roads.length[here] >= GROUP_LENGTH:
+            apart, behind = True, 0.0
         here = next_on_ring(net, on_ring, here)
         if here == road or here < 0:
             break
+    cars += behind
+    places = min(places, np.floor(around / A_CAR))
     if somebody_stands and cars >= places:
         return False  # one place stays free, or nobody can move
-    return room >= 0.0 and length <= DENSEST * around
+    others = cars - places_of(veh, i, rules.queue_gap)
+    return room >= 0.0 and others * A_CAR <= DENSEST * around
