@@ -232,3 +232,63 @@ def test_carriageways_in_a_mirror_are_the_mirror_image(tmp_path: Path):
     for road in ("11#0", "12#0"):
         for a, b in zip(lines_of(here, road), lines_of(there, road), strict=True):
             assert a == pytest.approx(b * (1.0, -1.0), abs=1e-2)
+
+
+# Carriageways that the map draws too near to each other
+
+
+def dual(
+    folder: Path, apart: float, lanes: int, side: str = "right", joint: bool = False
+) -> Network:
+    """Two one-ways of `lanes`, `apart` m between their lines, from a crossroads to the next.
+
+    joint: the eastbound one is of two ways, of which the second ends at the crossroads.
+    """
+    out, home = (0.0, apart) if side == "right" else (apart, 0.0)
+    nodes = {1: (-200.0, out), 2: (0.0, out), 3: (400.0, out), 4: (600.0, out), 5: (-200.0, home),
+             6: (0.0, home), 7: (400.0, home), 8: (600.0, home), 9: (0.0, 200.0), 10: (0.0, -200.0),
+             11: (400.0, 200.0), 12: (400.0, -200.0), 13: (250.0, out)}  # fmt: skip
+    tags = street("secondary", oneway="yes", lanes=str(lanes), driving_side=side)
+    cross = street("secondary", driving_side=side)
+    up, down = (
+        ([9, 6, 2, 10], [11, 7, 3, 12]) if side == "right" else ([9, 2, 6, 10], [11, 3, 7, 12])
+    )
+    ways = [(20, [1, 2], tags), (22, [3, 4], tags), (23, [8, 7], tags), (24, [7, 6], tags), (25, [6, 5], tags),
+            (30, up, cross), (31, down, cross)]  # fmt: skip
+    ways += (
+        [(21, [2, 13], tags), (26, [13, 3], {**tags, "maxspeed": "30"})]
+        if joint
+        else [(21, [2, 3], tags)]
+    )
+    return load_network(write_osm(folder, nodes, ways))
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("lanes", [1, 2, 3])
+@pytest.mark.parametrize("share", [0.4, 0.6, 0.9])
+def test_carriageways_drawn_too_near_to_each_other_have_the_room_of_their_lanes(
+    tmp_path: Path, share: float, lanes: int, side: str
+):
+    """Porto 328027299: lines 3 m apart between the same two intersections, lanes of 6.5 m each."""
+    network = dual(tmp_path, max(share * lanes, lanes - 1.9) * WIDTH, lanes, side)
+    there, back = lines_of(network, "21#0"), lines_of(network, "24#0")
+    assert (len(there), len(back)) == (lanes, lanes)
+    assert distances(there[-1], back[-1]).min() == pytest.approx(WIDTH, abs=0.02)
+    overlaps = [one.source for one in shape_findings(network) if one.check == "L17"]
+    assert not [source for source in overlaps if "road 21#0" in source and "road 24#0" in source]
+
+
+@pytest.mark.parametrize("apart", [2.1 * WIDTH, -1.2 * WIDTH])
+def test_carriageways_with_room_and_those_on_each_others_side_stay(tmp_path: Path, apart: float):
+    network = dual(tmp_path, apart, 2)
+    for road, y in (("21#0", 0.0), ("24#0", apart)):
+        middle = np.mean([line[:, 1] for line in lines_of(network, road)])
+        assert middle == pytest.approx(y, abs=0.05)  # the map's metres
+
+
+def test_a_carriageway_of_two_ways_is_moved_as_one(tmp_path: Path):
+    network = dual(tmp_path, 1.2 * WIDTH, 2, joint=True)
+    inner = [lines_of(network, road)[-1] for road in ("21#0", "26#0", "24#0")]
+    assert abs(inner[0][-1][1] - inner[1][0][1]) < 0.02
+    for line in inner[:2]:
+        assert distances(line, inner[2]).min() == pytest.approx(WIDTH, abs=0.02)

@@ -31,7 +31,11 @@ from rushhour.roadnets.osm.short_streets import join_short_streets
 from rushhour.roadnets.osm.sides import left_hand, mirror, mirror_back
 from rushhour.roadnets.osm.signs import Signs, signs_of, split_at
 from rushhour.roadnets.osm.slips import slips_of
-from rushhour.roadnets.osm.transitions import lay_transitions, part_carriageways
+from rushhour.roadnets.osm.transitions import (
+    lay_carriageways_apart,
+    lay_transitions,
+    part_carriageways,
+)
 from rushhour.roadnets.osm.ways.area import Area, Box, read_polygon
 from rushhour.roadnets.osm.ways.legal import place_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, read_osm
@@ -121,6 +125,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     narrow_rings(streets, merged)
     fix_signals(signs, merged, fixes)
     lay_transitions(streets)
+    lay_carriageways_apart(streets, merged)
     part_carriageways(streets)
     return OsmPlan(osm, streets, signs, merged, bans, country, urban, left, sides)
 

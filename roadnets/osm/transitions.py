@@ -2,20 +2,29 @@
 
 Those of `placement=transition` slide from where the street before has them to the next one's. The
 two carriageways into which a street parts slide apart towards the node where they do: their lines
-meet there, and drawn on both sides of them their lanes would lie on each other.
+meet there, and drawn on both sides of them their lanes would lie on each other. Where the map draws
+two carriageways nearer to each other than their lanes are wide, both move aside.
 Source: networks.md 3.1; the page on placement of the OpenStreetMap wiki.
 """
 
+from dataclasses import replace
 from math import pi, radians
 from typing import Final
 
+import numpy as np
+
+from rushhour.roadnets.geometry.street_lines import Line, line_length, point_at
 from rushhour.roadnets.osm.legs import half_width
 from rushhour.roadnets.osm.links import Link, Streets, node_at
+from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
 from rushhour.roadnets.osm.signs import line_of
 from rushhour.roadnets.osm.ways.tags import WayRules
 
 PARTING: Final = radians(60.0)  # between two carriageways, and off the street that goes on as them
+ALONG: Final = 5.0  # m between the places where the room between carriageways is measured
+LEAST: Final = 0.3  # m; lanes that lie on each other by less stay
+SHORTEST: Final = 40.0  # m; shorter ones lead round an island, with no room to move in
 
 Ends = dict[int, list[tuple[int, bool]]]
 
@@ -55,6 +64,80 @@ def part_carriageways(streets: Streets) -> None:
                     _middle(streets.links[street], towards) + half_width(link) - link.rules.shift
                 )
                 link.slide = (aside, link.slide[1]) if begins else (link.slide[0], aside)
+
+
+def lay_carriageways_apart(streets: Streets, merged: Merged) -> None:
+    """Move the two carriageways between the same two intersections aside where they lack room.
+
+    Each by half of what is missing, at most by a lane.
+    """
+    by_ends = _carriageways(streets, merged)
+    links = streets.links
+    for (a, b), there in by_ends.items():
+        back = by_ends.get((b, a), [])
+        if a >= b or len(there) != 1 or len(back) != 1:
+            continue
+        aside = 0.5 * _missing(streets, there[0], back[0])
+        if 0.5 * LEAST < aside < links[there[0][0]].rules.width:
+            for index in (*there[0], *back[0]):
+                rules = links[index].rules
+                links[index].rules = replace(rules, shift=rules.shift + aside)
+
+
+def _carriageways(streets: Streets, merged: Merged) -> dict[tuple[int, int], list[list[int]]]:
+    """One-ways by the intersections where they begin and end, as the links that follow each other."""
+    links = streets.links
+    plain = {
+        index
+        for index, link in enumerate(links)
+        if link.rules.forward.lanes and not link.rules.backward.lanes and index not in merged.inner
+        if not link.rules.ring and not link.rules.transition
+        if not link.rules.highway.endswith("_link")  # ramps part from each other as they come
+    }
+    onward: dict[int, int] = {}
+    for here in streets.ends().values():
+        if len(here) == 2 and here[0][1] != here[1][1] and {i for i, _ in here} <= plain:
+            (before, _), (behind, _) = sorted(here, key=lambda end: end[1])
+            onward[before] = behind
+    found: dict[tuple[int, int], list[list[int]]] = {}
+    for index in sorted(plain.difference(onward.values())):
+        chain = [index]
+        while chain[-1] in onward:
+            chain.append(onward[chain[-1]])
+        ends = merged.home(links[index].a), merged.home(links[chain[-1]].b)
+        found.setdefault(ends, []).append(chain)
+    return found
+
+
+def _missing(streets: Streets, there: list[int], back: list[int]) -> float:
+    """How far the lanes of two carriageways lie on each other, m; 0 where they are no such, or short.
+
+    Where their lines meet in one node, a quarter of the length does not count.
+    """
+    one, other = ([streets.links[i] for i in chain] for chain in (there, back))
+    line, beside = (
+        np.array([streets.xy[n] for link in links for n in link.nodes]) for links in (one, other)
+    )
+    length = line_length(line)
+    if length < SHORTEST:
+        return 0.0
+    first = 0.25 * length if one[0].a == other[-1].b else 0.0
+    last = 0.75 * length if one[-1].b == other[0].a else length
+    at = np.linspace(first, last, 2 + int((last - first) / ALONG))
+    apart = min(_left_of(point_at(line, s), beside) for s in at)
+    need = sum(max(half_width(link) - link.rules.shift for link in links) for links in (one, other))
+    return max(0.0, need - apart) if apart > 0.0 else 0.0
+
+
+def _left_of(place: Line, line: Line) -> float:
+    """How far a place lies left of a line, m; negative right of it."""
+    step, off = np.diff(line, axis=0), place - line[:-1]
+    square = np.maximum(np.sum(step * step, axis=1), 1e-12)
+    off -= np.clip(np.sum(off * step, axis=1) / square, 0.0, 1.0)[:, None] * step
+    far = np.hypot(*off.T)
+    near = int(np.argmin(far))
+    left = step[near, 0] * off[near, 1] > step[near, 1] * off[near, 0]
+    return float(far[near]) if left else -float(far[near])
 
 
 def _middle(link: Link, forward: bool) -> float:
