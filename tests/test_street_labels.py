@@ -163,11 +163,12 @@ def test_letters_that_are_joined_or_read_from_the_right_are_one_piece() -> None:
 
 
 def pixels(path: Path) -> int:
-    """How many pixels of a picture have the colour of names, but for the scale."""
+    """How many pixels of a picture have nearly the colour of names, but for title and scale. Letters lie
+    between pixels, so few have all of it."""
     matplotlib = pytest.importorskip("matplotlib.image")
     image = np.round(255.0 * matplotlib.imread(path)[..., :3]).astype(int)
-    image = image[: image.shape[0] - 40]
-    return int((np.abs(image - np.array(DARK.names)).max(axis=-1) < 3).sum())
+    image = image[40 : image.shape[0] - 40]
+    return int((np.abs(image - np.array(DARK.names)).max(axis=-1) < 40).sum())
 
 
 def test_a_picture_without_a_graphics_card_has_names(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_the_viewer_shows_names_and_leaves_them_out(tmp_path: Path, capsys: Any)
     assert main([*words, str(tmp_path / "a.png")]) == 0
     assert main([*words, str(tmp_path / "b.png"), "--no-names"]) == 0
     assert main([*words, str(tmp_path / "c.png"), "--road", "b st"]) == 0
-    assert pixels(tmp_path / "a.png") > 10 > pixels(tmp_path / "b.png")
+    assert pixels(tmp_path / "a.png") > 100 and pixels(tmp_path / "b.png") == 0
     assert action_of("t", False, None) == do.Show("names")
     assert main([*words, str(tmp_path / "d.png"), "--road", "Hihg St"]) == 2
     assert "has no such road; did you mean High St" in capsys.readouterr().err
