@@ -89,7 +89,7 @@ def test_only_the_pieces_round_the_island_are_the_ring_and_each_arm_enters_once(
     assert ring[net.connectors.to_lane[entries]].all()
 
 
-@pytest.mark.parametrize(("seed", "island"), [(2, 4.0), (3, 4.0), (0, 12.0), (4, 12.0)])
+@pytest.mark.parametrize(("seed", "island"), [(2, 4.0), (3, 4.0), (4, 12.0)])
 def test_two_small_rings_under_more_than_they_carry_empty(seed, island):
     rng = np.random.default_rng(seed)
     arms = int(rng.integers(3, 5))
@@ -97,7 +97,7 @@ def test_two_small_rings_under_more_than_they_carry_empty(seed, island):
     ends = [f"{name}end{a}" for name in "AB" for a in range(1, arms)]
     demand, car = DemandBuilder(), VehicleType()
     road = {name: r for r, name in enumerate(network.road_ids)}
-    for n, time in enumerate(np.sort(rng.uniform(0.0, 1200.0, 1500)).tolist()):
+    for n, time in enumerate(np.sort(rng.uniform(0.0, 720.0, 900)).tolist()):
         u, v = rng.choice(ends, 2, replace=False).tolist()
         ways = f"{u}>{u.replace('end', 'arm')}", f"{v.replace('end', 'arm')}>{v}"
         demand.add(Trip(str(n), time, car, [road[way] for way in ways], routed=False))
