@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.racing.racing_lines import distance, gripped_speed, point_of, spare_grip
+from rushhour.kernels.racing.racing_lines import (
+    braked_from,
+    distance,
+    gripped_speed,
+    point_of,
+    reached_from,
+)
 
 GAIN: Final = 1e-6  # s that a bump must save
 
@@ -67,15 +73,12 @@ def drive_part(
     part[0] = min(part[0], speed[begin])
     part[count] = min(part[count], speed[(begin + count) % n])
     for k in range(count - 1, -1, -1):
-        square = part[k + 1] * part[k + 1]
-        held = min(brake, spare_grip(part[k + 1], bend[k], grip[(begin + k) % n], lift))
-        part[k] = min(part[k], math.sqrt(square + 2.0 * step[k] * (held + drag * square)))
+        g = grip[(begin + k) % n]
+        part[k] = min(part[k], braked_from(part[k + 1], step[k], bend[k], g, lift, brake, drag))
     took = 0.0
     for k in range(count):
-        square = part[k] * part[k]
-        pulled = min(accel, power / max(1.0, part[k]))
-        pulled = min(pulled, spare_grip(part[k], bend[k], grip[(begin + k) % n], lift))
-        reached = math.sqrt(max(1.0, square + 2.0 * step[k] * (pulled - drag * square)))
+        g = grip[(begin + k) % n]
+        reached = reached_from(part[k], step[k], bend[k], g, lift, accel, power, drag)
         part[k + 1] = min(part[k + 1], reached)
         took += 2.0 * step[k] / max(1e-9, part[k] + part[k + 1])
     if part[0] < speed[begin] - 1e-9 or part[count] < speed[(begin + count) % n] - 1e-9:

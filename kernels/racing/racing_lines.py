@@ -120,6 +120,27 @@ def gripped_speed(curvature: float, grip: float, lift: float, fastest: float) ->
 
 
 @kernel
+def braked_from(
+    after: float, step: float, curvature: float, grip: float, lift: float, brake: float, drag: float
+) -> float:
+    """Most speed, m/s, from which a car brakes to that after a step (m); see hold_speeds."""
+    held = min(brake, spare_grip(after, curvature, grip, lift))
+    return math.sqrt(after * after + 2.0 * step * (held + drag * after * after))
+
+
+@kernel
+def reached_from(
+    before: float, step: float, curvature: float, grip: float, lift: float, accel: float,
+    power: float, drag: float,
+) -> float:  # fmt: skip
+    """Speed, m/s, that a car reaches over a step (m) from that before it; see hold_speeds."""
+    pulled = min(accel, power / max(1.0, before))
+    pulled = min(pulled, spare_grip(before, curvature, grip, lift))
+    pulled -= drag * before * before
+    return math.sqrt(max(1.0, before * before + 2.0 * step * pulled))
+
+
+@kernel
 def hold_speeds(
     curvature: NDArray[np.float64],
     step: NDArray[np.float64],
@@ -144,15 +165,10 @@ def hold_speeds(
     for k in range(2 * n):  # brakes
         i = (2 * n - 1 - k) % n
         j = (i + 1) % n
-        held = min(brake, spare_grip(speed[j], curvature[i], grip[i], lift))
-        speed[i] = min(
-            speed[i],
-            math.sqrt(speed[j] * speed[j] + 2.0 * step[i] * (held + drag * speed[j] * speed[j])),
-        )
+        braked = braked_from(speed[j], step[i], curvature[i], grip[i], lift, brake, drag)
+        speed[i] = min(speed[i], braked)
     for k in range(2 * n):  # gas
         i = k % n
         j = (i + 1) % n
-        pulled = min(accel, power / max(1.0, speed[i]))
-        pulled = min(pulled, spare_grip(speed[i], curvature[i], grip[i], lift))
-        pulled -= drag * speed[i] * speed[i]
-        speed[j] = min(speed[j], math.sqrt(max(1.0, speed[i] * speed[i] + 2.0 * step[i] * pulled)))
+        reached = reached_from(speed[i], step[i], curvature[i], grip[i], lift, accel, power, drag)
+        speed[j] = min(speed[j], reached)
