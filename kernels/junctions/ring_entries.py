@@ -187,7 +187,7 @@ def ring_carries(
     room = inf
     if not on_ring[lane]:
         room = room_to_leave(net, veh, order, rules, i, q + 1) - veh.length[i]
-    around, places, cars = 0.0, 0.0, places_of(veh, i, rules.queue_gap)
+    around, places, others = 0.0, 0.0, 0.0
     somebody_stands = False
     apart, behind = False, 0.0  # beyond a long piece; who comes to enter since the last of those
     here = road
@@ -207,10 +207,10 @@ def ring_carries(
                     elif entry[k] and apart:
                         behind += come_by(net, veh, order, grants, rules.queue_gap, k, i)
                     elif entry[k]:
-                        cars += come_by(net, veh, order, grants, rules.queue_gap, k, i)
+                        others += come_by(net, veh, order, grants, rules.queue_gap, k, i)
                 for p in range(order.start[on], order.start[on + 1]):
                     j = order.slot[p]
-                    cars += places_of(veh, j, rules.queue_gap)
+                    others += places_of(veh, j, rules.queue_gap)
                     somebody_stands = somebody_stands or veh.speed[j] < 0.1
                     if leaves_by(net, veh, on_ring, j, lane):
                         room -= veh.length[j] + rules.queue_gap
@@ -221,15 +221,14 @@ def ring_carries(
                 if not on_ring[net.connectors.to_lane[k]] and order.start[on] < order.start[on + 1]:
                     j = order.slot[order.start[on + 1] - 1]
                     if veh.s[j] < veh.length[j]:
-                        cars += places_of(veh, j, rules.queue_gap)  # its rear is on the ring
+                        others += places_of(veh, j, rules.queue_gap)  # its rear is on the ring
         if net.roads.length[here] >= GROUP_LENGTH:
             apart, behind = True, 0.0
         here = next_on_ring(net, on_ring, here)
         if here == road or here < 0:
             break
-    cars += behind
+    others += behind
     places = min(places, np.floor(around / A_CAR))
-    if somebody_stands and cars >= places:
+    if somebody_stands and others + places_of(veh, i, rules.queue_gap) >= places:
         return False  # one place stays free, or nobody can move
-    others = cars - places_of(veh, i, rules.queue_gap)
     return room >= 0.0 and others * A_CAR <= DENSEST * around
