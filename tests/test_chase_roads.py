@@ -197,8 +197,8 @@ def test_who_is_beside_the_road_far_behind_its_quarry_is_back_on_it_within_3_sec
         assert not chase.cast.minds.off[1] and chase.result().off_time[1] < 3.0
 
 
-@pytest.mark.parametrize("speed", [0.0, 6.0, 12.0])
-def test_who_turns_round_on_a_street_goes_back_and_forth_instead_of_over_its_edge(speed):
+def chase_on_a_street() -> tuple[rh.World, Chase]:
+    """One who chases, anywhere, and its target near the start of a street of two lanes each way."""
     builder = rh.NetworkBuilder("street")
     builder.add_road([(0, 0), (600, 0)], lanes=2)
     builder.add_road([(600, 0), (0, 0)], lanes=2)
@@ -206,6 +206,12 @@ def test_who_turns_round_on_a_street_goes_back_and_forth_instead_of_over_its_edg
     chase = Chase(world, 1, seed=1, by_hand=True)
     chase.cast.minds.hold[:] = 0.0
     set_at(chase, 0, 100.0, 0.0, 0.0)
+    return world, chase
+
+
+@pytest.mark.parametrize("speed", [0.0, 6.0, 12.0])
+def test_who_turns_round_on_a_street_goes_back_and_forth_instead_of_over_its_edge(speed):
+    world, chase = chase_on_a_street()
     set_at(chase, 1, 400.0, -1.6, 0.0, speed)
     for _ in range(250):
         world.step()
@@ -217,13 +223,7 @@ def test_who_turns_round_on_a_street_goes_back_and_forth_instead_of_over_its_edg
 
 @pytest.mark.parametrize("degrees", [40.0, 60.0, -60.0, -40.0])
 def test_who_turns_round_with_its_tail_at_the_edge_does_not_go_back_over_it(degrees):
-    builder = rh.NetworkBuilder("street")
-    builder.add_road([(0, 0), (600, 0)], lanes=2)
-    builder.add_road([(600, 0), (0, 0)], lanes=2)
-    world = rh.World(builder.build(), dt=0.1, seed=1)
-    chase = Chase(world, 1, seed=1, by_hand=True)
-    chase.cast.minds.hold[:] = 0.0
-    set_at(chase, 0, 100.0, 0.0, 0.0)
+    world, chase = chase_on_a_street()
     set_at(chase, 1, 400.0, -math.copysign(3.0, degrees), np.radians(degrees))
     for _ in range(200):
         world.step()
