@@ -26,24 +26,71 @@ def replaced(path: str | Path, wrong: type[RushhourError] = RunError) -> Iterato
     path = Path(path)
     part = None
     try:
-        target = Path(os.path.realpath(path))
-        if target.is_dir():
-            raise wrong(f"{path}: is a folder; give the name of a file in it")
-        if target.exists() and not target.is_file():
-            yield target
-            return
-        part = target.with_name(f".{secrets.token_hex(4)}.part.{target.name[-150:]}")
-        yield part
-        if target.exists():
-            shutil.copymode(target, part)
-        os.replace(part, target)
-    except OSError as error:
-        raise wrong(f"{path}: cannot be written ({reason_of(error)}); check the folder and the room "
-                    "on the disk") from None  # fmt: skip
+        with _failures_told(path, wrong):
+            target = _target_of(path, wrong)
+            if target.exists() and not target.is_file():
+                yield target
+                return
+            part = _beside(target)
+            yield part
+            if target.exists():
+                shutil.copymode(target, part)
+            os.replace(part, target)
     finally:
         if part is not None:
             with suppress(OSError):  # is in its place, or was never begun
                 part.unlink()
+
+
+def want_writable(path: str | Path) -> None:
+    """Raise RunError now where `replaced` could not write later. Leaves nothing behind."""
+    path = Path(path)
+    with _failures_told(path, RunError):
+        target = _target_of(path, RunError)
+        if not target.exists() or target.is_file():
+            _try_to_write_beside(target)
+
+
+def want_writable_folder(folder: Path, option: str) -> None:
+    """Raise RunError, naming the option, for a folder that cannot be made or written into. Makes none."""
+    try:
+        there = Path(os.path.abspath(folder))
+        while not os.path.lexists(there):
+            there = there.parent
+        _try_to_write_beside(there / folder.name)
+    except OSError as error:
+        raise RunError(
+            f"{option} {folder}: cannot be a folder ({reason_of(error)}); choose another"
+        ) from None
+
+
+def _target_of(path: Path, wrong: type[RushhourError]) -> Path:
+    """The file that a name means, through links."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise wrong(f"{path}: is a folder; give the name of a file in it")
+    return target
+
+
+def _beside(target: Path) -> Path:
+    """A name that nobody has, in the same folder and with the same ending."""
+    return target.with_name(f".{secrets.token_hex(4)}.part.{target.name[-150:]}")
+
+
+def _try_to_write_beside(target: Path) -> None:
+    part = _beside(target)
+    part.touch(exist_ok=False)
+    part.unlink()
+
+
+@contextmanager
+def _failures_told(path: Path, wrong: type[RushhourError]) -> Iterator[None]:
+    """What the system says of a file that cannot be written, in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise wrong(f"{path}: cannot be written ({reason_of(error)}); check the folder and the room "
+                    "on the disk") from None  # fmt: skip
 
 
 @contextmanager

@@ -226,7 +226,7 @@ REFUSED = {
     "run GRID --trips 5 --over soon": "--over 'soon': wanted a time such as 90s",
     "run GRID --trips 5 --over 1min --demand d.rou.xml": "d.rou.xml: cannot be read",
     "run GRID --trips 5 --over 1min --record GRID": "which is read; give another name",
-    "run GRID --trips 5 --over 1min --record no/run.h5": "run.h5 cannot be written",
+    "run GRID --trips 5 --over 1min --record no/run.h5": "run.h5: cannot be written (No such file",
     "run GRID --trips 5 --over 1min --output map.foo": "--output map.foo: cannot be a folder",
     "run GRID --trips 5 --over 1min --threads 0": "--threads 0: wanted 1 to 256",
     "generate twon": "generator 'twon': wanted one of grid, cross",

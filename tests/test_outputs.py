@@ -21,6 +21,7 @@ from rushhour.roadnets.writing import replaced, written
 
 # command: what it is called with, {file} is its input
 WORDS = {
+    "demo": "demo",
     "import": "import {file}",
     "generate": "generate grid --rows 2 --columns 2",
     "run": "run {file} --vehicles 5 --duration 5s",
@@ -36,18 +37,12 @@ WORDS = {
     "assign": "assign {file} --trips 10 --over 10s --iterations 1 -o map.h5",
     "counts": "counts {file} counts.csv",
     "share": "share {file}",
-    "study": "study {file} -o out",
+    "study": "study {file}",
     "view": "view {file}",
     "race": "race {file} --laps 1 --cars 1",
     "chase": "chase {file} --vehicles 5 --opponents 1 --duration 2s",
     "racepaths": "racepaths {file}",
 }
-FOLDERS = {
-    ("demo", "--out"),
-    ("run", "--output"),
-    ("share", "--folder"),
-    ("study", "-o"),
-}  # options that write into a folder
 INPUTS = {
     "--programs", "--fixes", "--polygon", "--dem", "--run", "--resume", "--demand", "--parameters", "--compare",
     "--costs", "--with", "--counts", "--network", "--beside", "--zones",
@@ -69,13 +64,23 @@ def _outputs() -> list[tuple[str, str, tuple[str, ...]]]:
     ]
 
 
+def _folders() -> list[tuple[str, str]]:
+    """Command, option: all that is declared to write into a folder."""
+    return [
+        (name, option)
+        for name, command in _commands().items()
+        for option in (command.get_default("writes_into") or {}).values()
+    ]
+
+
 def test_every_option_that_takes_a_file_is_known_to_read_or_to_write_it():
     written = {(name, option) for name, option, _ in _outputs()}
+    folders = set(_folders())
     for name, command in _commands().items():
         for action in command._actions:
             if action.type is Path and action.option_strings:
                 option = action.option_strings[0]
-                kinds = ((name, option) in written, (name, option) in FOLDERS, option in INPUTS)
+                kinds = ((name, option) in written, (name, option) in folders, option in INPUTS)
                 assert sum(kinds) == 1, (name, option)
 
 
@@ -93,6 +98,80 @@ def test_another_ending_is_refused_by_option_before_anything_is_read(
     error = capsys.readouterr().err
     assert f"{option} {path}: wanted a name that ends in {endings[0]}" in error
     assert error.count("\n") == 1 and path.read_text() == "mine"
+
+
+def _locked(tmp_path: Path) -> dict[str, Path]:
+    """Where nothing can be written, by why."""
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "locked").mkdir(mode=0o555)
+    places = {"No such file or directory": tmp_path / "none", "Not a directory": tmp_path / "file"}
+    if not os.access(tmp_path / "locked", os.W_OK):  # who administers the machine may
+        places["Permission denied"] = tmp_path / "locked"
+    return places
+
+
+@pytest.mark.parametrize("name, option, endings", _outputs())
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_read(
+    name: str, option: str, endings: tuple[str, ...], tmp_path: Path, capsys: Any
+):
+    for why, place in _locked(tmp_path).items():
+        path = place / f"out{endings[0]}"
+        assert main(_words(name, option, path)) == 2  # reads none.h5, which is not there
+        error = capsys.readouterr().err
+        assert f"{path}: cannot be written ({why}); check the folder" in error
+        assert error.count("\n") == 1
+    folder = tmp_path / f"folder{endings[0]}"
+    folder.mkdir()
+    assert main(_words(name, option, folder)) == 2
+    assert f"{folder}: is a folder; give the name of a file in it" in capsys.readouterr().err
+    assert {one.name for one in tmp_path.iterdir()} == {"file", "locked", folder.name}
+
+
+@pytest.mark.parametrize("name, option", _folders())
+def test_a_folder_that_cannot_be_written_into_is_refused_before_anything_is_read(
+    name: str, option: str, tmp_path: Path, capsys: Any
+):
+    places = _locked(tmp_path)
+    places.pop("No such file or directory")  # a folder is made
+    for why, place in places.items():
+        for folder in (place, place / "a" / "b"):
+            assert main(_words(name, option, folder)) == 2
+            error = capsys.readouterr().err
+            assert f"{option} {folder}: cannot be a folder ({why}); choose another" in error
+            assert error.count("\n") == 1
+    assert {one.name for one in tmp_path.iterdir()} == {"file", "locked"}
+
+
+BY_DEFAULT = {
+    "import": "import {file}/g.osm",
+    "replay": "replay {file}/r.h5 --export csv",
+    "plot": "plot {file}/r.h5 vehicles",
+    "report": "report {file}/r.h5",
+    "share": "share {file}/r.h5",
+    "racepaths": "racepaths oval --plot --races 1000000000",
+}
+
+
+@pytest.mark.parametrize("name", BY_DEFAULT)
+def test_a_name_that_a_command_gives_itself_is_refused_as_early(
+    name: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()  # nothing can be written here, whoever one is
+    assert main(BY_DEFAULT[name].format(file=tmp_path).split()) == 2
+    error = capsys.readouterr().err
+    assert "cannot be written (No such file or directory)" in error and error.count("\n") == 1
+
+
+def test_a_file_in_the_folder_of_a_run_can_be_written_anew(
+    files: Path, tmp_path: Path, capsys: Any
+):
+    out = tmp_path / "out"
+    words = f"run {files / 'g.h5'} --vehicles 5 --duration 5s --output {out} --picture {out}/p.png"
+    for _ in range(2):
+        assert main(words.split()) == 0, capsys.readouterr().err
 
 
 LINKS: dict[str, Callable[[Path, Path], object]] = {

@@ -259,7 +259,7 @@ def test_an_error_on_one_rank_ends_all_and_says_where(grid: Path, tmp_path: Path
     begun = time.monotonic()
     words = [*words_of(grid), "--record", tmp_path / "no" / "folder" / "run.h5"]
     _, err = on_ranks(3, *RUN, *words, code=2)
-    assert "rushhour: error on rank 0 of 3: " in err and "run.h5 cannot be written" in err
+    assert "rushhour: error on rank 0 of 3: " in err and "run.h5: cannot be written" in err
     assert time.monotonic() - begun < 300
 
 

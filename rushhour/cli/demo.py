@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rushhour.cli.common_options import add_json, add_seed, add_threads
+from rushhour.cli.outputs import add_output_folder
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.words.durations import clock, seconds
@@ -21,7 +22,7 @@ SHARES: Final = {"car": 0.86, "van": 0.07, "truck": 0.02, "bus": 0.01, "motorcyc
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add its options to its parser."""
-    command.add_argument("--out", type=Path, default=Path("out"), metavar="DIR",
+    add_output_folder(command, "--out", default=Path("out"),
         help="where demo.html, demo.h5 and demo.png are written (default: out)")  # fmt: skip
     command.add_argument("--vehicles", type=int, default=2000, metavar="N",
         help="vehicles on the road (default: 2000)")  # fmt: skip
@@ -49,10 +50,7 @@ def demo(args: argparse.Namespace) -> int:
         record=args.out / "demo.h5",
         record_every=1.0,
     )
-    try:
-        args.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"--out {args.out}: cannot be a folder ({error.strerror})") from error
+    args.out.mkdir(parents=True, exist_ok=True)
     parameters = Parameters()
     with compile_bar():
         from rushhour.roadnets.generators.by_name import generate

@@ -1,4 +1,4 @@
-"""What a command writes: with the ending that it wants, and never over what it reads."""
+"""What a command writes: with the ending that it wants, where it can be written, and never over what it reads."""
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rushhour.roadnets.errors import RunError
-from rushhour.roadnets.writing import want_ending, writes_to
+from rushhour.roadnets.writing import want_ending, want_writable, want_writable_folder, writes_to
 
 H5: Final = (".h5", ".hdf5")
 PNG: Final = (".png",)
@@ -34,11 +34,22 @@ def add_output(
     command.set_defaults(writes={**writes, action.dest: (names[0], tuple(endings))})
 
 
+def add_output_folder(command: argparse.ArgumentParser, *names: str, **how: Any) -> None:
+    """Add an option that writes into a folder, which is checked before the command begins."""
+    action = command.add_argument(*names, type=Path, metavar="DIR", **how)
+    into = command.get_default("writes_into") or {}
+    command.set_defaults(writes_into={**into, action.dest: names[0]})
+
+
 def want_outputs(args: argparse.Namespace) -> None:
-    """Refuse files to write with another ending, that are one with an input, or with each other.
+    """Refuse files to write with another ending, that cannot be written, that are one with an input, or with
+    each other.
 
     Raises RunError.
     """
+    for name, option in (getattr(args, "writes_into", None) or {}).items():
+        if getattr(args, name) is not None:
+            want_writable_folder(getattr(args, name), option)
     given: dict[str, Path] = {}
     for name, (option, endings) in (getattr(args, "writes", None) or {}).items():
         path = getattr(args, name)
@@ -52,8 +63,14 @@ def want_outputs(args: argparse.Namespace) -> None:
 
 
 def want_output(args: argparse.Namespace, path: Path, option: str, endings: Sequence[str]) -> None:
-    """Refuse a file to write by its ending, or as it is one that the command reads. Raises RunError."""
+    """Refuse a file to write by its ending, where it cannot be written, or as it is one that the command reads.
+
+    Raises RunError.
+    """
     want_ending(path, endings, option)
+    into = (getattr(args, name) for name in getattr(args, "writes_into", None) or {})
+    if not any(folder is not None and writes_to(path.parent, folder) for folder in into):
+        want_writable(path)  # else in a folder that the command makes
     want_apart([path], option, _inputs(args))
 
 
@@ -68,7 +85,7 @@ def want_apart(paths: Iterable[Path], option: str, inputs: Iterable[Path]) -> No
 
 def _inputs(args: argparse.Namespace) -> Iterator[Path]:
     """Every file that the command line names and no option writes."""
-    writes = getattr(args, "writes", None) or {}
+    writes = (getattr(args, "writes", None) or {}) | (getattr(args, "writes_into", None) or {})
     for name, value in vars(args).items():
         if name in writes or name == "words":
             continue

@@ -77,6 +77,11 @@ def race_paths(args: argparse.Namespace) -> int:
                 f"--weights {args.weights}: wanted three of at least 0, together up to 1"
             )
         weights = WEIGHTS._replace(held=held, turn=turn, cost=cost, end=1.0 - held - turn - cost)
+    name = Path(args.course).stem
+    plot = args.plot
+    if plot is not None and not plot.name:
+        plot = Path(f"{name}-racepaths.png")
+        want_output(args, plot, "--plot", FIGURE)
     drawing = read_course(args.course, args.cell, args.scale)
     course = drawing.course
     if args.costs is not None:
@@ -95,7 +100,6 @@ def race_paths(args: argparse.Namespace) -> int:
     started = perf_counter()
     made = generate_races(course, races=args.races, **given)
     took = perf_counter() - started
-    name = Path(args.course).stem
     written = []
     if args.save_course is not None:
         save_course(course, args.save_course)
@@ -106,13 +110,11 @@ def race_paths(args: argparse.Namespace) -> int:
     if args.output is not None:
         save_race(record_of_paths(made, 0, name), args.output)
         written.append(args.output)
-    if args.plot is not None:
+    if plot is not None:
         from rushhour.viewer.race_plots import save_race_figures
 
-        path = args.plot if args.plot.name else Path(f"{name}-racepaths.png")
-        want_output(args, path, "--plot", FIGURE)
-        save_race_figures(path, made)
-        written.append(path)
+        save_race_figures(plot, made)
+        written.append(plot)
     facts = {
         **_facts(course, made),
         "seconds": round(took, 4),

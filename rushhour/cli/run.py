@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rushhour.cli.common_options import add_json
-from rushhour.cli.outputs import H5, PNG, add_output, want_apart
+from rushhour.cli.outputs import H5, PNG, add_output, add_output_folder, want_apart
 from rushhour.cli.ranks import communicator
 from rushhour.cli.world_options import add_world_options
 from rushhour.traffic.ranks.refused import refuse_scenario
@@ -52,7 +52,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--resume", type=Path, metavar="RUN", help="go on with a recorded run, in place of NETWORK; "
         "with --set or --seed as a what-if")  # fmt: skip
     add("--at", metavar="T", help="time at which to go on, as 7:10 (default: the last keyframe)")
-    add("--output", type=Path, metavar="DIR", help="write trips.csv and summary.json there")
+    add_output_folder(command, "--output", help="write trips.csv and summary.json there")
     add("--measure", metavar="T", help="measure roads, and detectors of the demand files, in "
         "intervals of T by the clock, as 15min: full quarters; tables go to --record and --output")  # fmt: skip
     add("--loop", nargs=2, action="append", default=[], metavar=("LANE", "POS"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rushhour.cli.beside import run_beside
 from rushhour.cli.common_options import add_json
-from rushhour.cli.outputs import HTML, add_output, want_apart, want_output
+from rushhour.cli.outputs import HTML, add_output, add_output_folder, want_apart, want_output
 from rushhour.cli.progress import bar, compile_bar
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
@@ -31,7 +31,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     add_output(command, "-o", "--output", endings=HTML, help="the page to write (default: RUN with .html, in this "
         "folder)")  # fmt: skip
-    add("--folder", type=Path, metavar="DIR", help="write index.html and its data apart into a folder, which any web "
+    add_output_folder(command, "--folder", help="write index.html and its data apart into a folder, which any web "
         "server gives by parts")  # fmt: skip
     add("--bbox", metavar="X0,Y0,X1,Y1", help="only what lies within, m of the network")
     add("--every", metavar="T", help="s between the frames that are taken (default: all; 5 s where a file would be "
@@ -51,10 +51,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def share(args: argparse.Namespace) -> int:
     """Write the page."""
     from rushhour.viewer.page.of_run import happened
-    from rushhour.viewer.page.writing import packed, save_folder, save_page
+    from rushhour.viewer.page.writing import DATA, INDEX, packed, save_folder, save_page
 
     if args.output is not None and args.folder is not None:
         raise RunError("-o and --folder: wanted one of them")
+    path = args.output or Path(f"{args.file.stem}.html")
+    if args.folder is not None:
+        want_apart([args.folder / INDEX, args.folder / DATA], "--folder", [args.file])
+    elif not args.estimate:
+        want_output(args, path, "-o", HTML)
     if args.theme is not None:
         from rushhour.viewer.themes import theme_named
 
@@ -81,13 +86,8 @@ def share(args: argparse.Namespace) -> int:
         finally:
             what.close()
         if args.folder is not None:
-            want_apart(
-                [args.folder / "index.html", args.folder / "data.bin"], "--folder", [args.file]
-            )
             path, written = args.folder, save_folder(made, args.folder, title)
         else:
-            path = args.output or Path(f"{args.file.stem}.html")
-            want_output(args, path, "-o", HTML)
             written = save_page(made, path, title)
     facts |= {"written": str(path), "bytes": written, "vehicles": made.vehicles, "rows": made.rows}
     said = (

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rushhour.cli.common_options import add_json
+from rushhour.cli.outputs import add_output_folder
 from rushhour.cli.progress import Stopping, bar
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.words.plurals import counted
@@ -19,7 +20,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add(
         "file", type=Path, metavar="STUDY", help="a study.toml: base, variants, axes, seeds, counts"
     )
-    add("-o", "--output", type=Path, required=True, metavar="DIR",
+    add_output_folder(command, "-o", "--output", required=True,
         help="the folder of the study: what is complete there is not run again")  # fmt: skip
     add("--seeds", metavar="A..B", help="in place of those of the file, as 1..20 or 1,5,9")
     add("--on", default="local", metavar="WHERE", help="local, dask://HOST:PORT, or slurm:PROFILE.toml (default: local)")  # fmt: skip

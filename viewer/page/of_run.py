@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.writing import want_writable
 from rushhour.traffic.analysis.chains import cause_told
 from rushhour.traffic.analysis.queues import queues
 from rushhour.traffic.recording.run_file import RunFile
@@ -27,6 +28,7 @@ def page_of_run(
 
 def save_run_page(run: Path, path: Path, title: str) -> None:
     """Write a whole run as a page. Raises RunError if it cannot be."""
+    want_writable(path)  # before all is packed
     with RunFile(run) as opened:  # closed after, so that it can be replaced
         told = RunTold(RunSource(opened), times_between(opened.times, None, None, 0.0, run), None)
         save_page(packed(told, None, title, happened(told)), path, title)
