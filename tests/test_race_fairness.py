@@ -20,6 +20,7 @@ from rushhour.games.racing.race_paths import (
     generate_races,
     start_cells,
 )
+from rushhour.games.racing.smoothing import overlaps
 from rushhour.roadnets.racetracks import read_track
 
 
@@ -44,6 +45,34 @@ def wild(seed, width=14.0):
         radius += 90.0 / k**1.3 * rng.uniform(-0.5, 0.5) * np.cos(k * angle + rng.uniform(0.0, 6.0))
     middle = radius[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
     step = np.roll(middle, -1, axis=0) - np.roll(middle, 1, axis=0)
+    aside = np.column_stack((-step[:, 1], step[:, 0])) / np.hypot(*step.T)[:, None]
+    return middle + 0.5 * width * aside, middle - 0.5 * width * aside
+
+
+def fingers(seed):
+    """A track of two to four fingers, each with a hairpin at its tip, drawn by seed: edges (n, 2) m.
+
+    It begins shortly before the first hairpin, in it, behind it or anywhere.
+    """
+    rng = np.random.default_rng(seed)
+    count, width = rng.integers(2, 5), rng.uniform(6.0, 16.0)
+    half = rng.uniform(2.0, 8.0) + 0.5 * width  # m, of the hairpins in the middle of the track
+    root = 1.2 * (2.0 * half + width) + 10.0
+    lines = []
+    for turn in 2.0 * np.pi / count * np.arange(count) + rng.uniform(0.0, 6.0):
+        tip = root + rng.uniform(3.0 * half, 90.0)
+        bow = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 24)
+        x = np.concatenate(([root], tip + half * np.cos(bow), [root]))
+        y = np.concatenate(([-half], half * np.sin(bow), [half]))
+        lines.append(np.column_stack((x * np.cos(turn) - y * np.sin(turn),
+                                      x * np.sin(turn) + y * np.cos(turn))))  # fmt: skip
+    ring = np.concatenate((*lines, lines[0][:1]))
+    station = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(ring, axis=0).T))))
+    place = np.arange(0.0, station[-1] - 1.0, 1.5)
+    tip = np.pi * half / 2.0 + (station[1] if rng.random() < 0.9 else rng.uniform(0.0, station[-1]))
+    place += tip + rng.choice((-1.0, 0.0, 1.0)) * (1.6 * half + 12.0)
+    middle = np.column_stack([np.interp(place % station[-1], station, ring[:, k]) for k in (0, 1)])
+    step = np.roll(middle, -2, axis=0) - np.roll(middle, 2, axis=0)
     aside = np.column_stack((-step[:, 1], step[:, 0])) / np.hypot(*step.T)[:, None]
     return middle + 0.5 * width * aside, middle - 0.5 * width * aside
 
@@ -98,6 +127,22 @@ def test_on_every_course_all_arrive_and_no_two_bodies_overlap(name):
     assert made.absent() == [] and shared_cells(made) == 0
     for race in range(4):
         assert bodies_meet(record_of_paths(made, race)) == []
+
+
+@pytest.mark.parametrize("seed", range(900, 906))
+def test_on_tracks_of_tight_hairpins_all_arrive_and_no_two_bodies_overlap(seed):
+    made = generate_races(track_course(*fingers(seed)), racers=6, races=20, seed=seed)
+    assert made.absent() == [] and shared_cells(made) == 0
+    for race in range(20):
+        assert len(overlaps(made.positions(race), *made.body)) == 0
+    for race in range(2):
+        assert bodies_meet(record_of_paths(made, race)) == []
+    assert sum(int(made.passes(race).sum()) for race in range(20)) >= 60
+
+
+def test_a_body_fits_its_cell_however_it_is_turned():
+    made = generate_races(oval_course(60.0, 20.0, 12.0, cell=3.0), racers=2)
+    assert math.hypot(*made.body) == pytest.approx(3.0)
 
 
 def test_the_overlap_of_bodies_is_seen_where_there_is_one():

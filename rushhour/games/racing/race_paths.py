@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, cos, pi, sin
+from math import ceil, cos, hypot, pi, sin
 from typing import Final
 
 import numpy as np
@@ -167,8 +167,13 @@ class RacePaths:
 
     @property
     def body(self) -> tuple[float, float]:
-        """Length and width of a racer, m."""
-        return self.course.cell, self.course.cell / SLENDER
+        """Length and width of a racer, m: it fits its cell however it is turned.
+
+        Racers are a cell apart or more at any time, so their bodies do not overlap on unsmoothed
+        paths: the longest axis, from corner to corner, is a cell.
+        """
+        length = self.course.cell / hypot(1.0, 1.0 / SLENDER)
+        return length, length / SLENDER
 
 
 def generate_races(
