@@ -50,6 +50,20 @@ def test_the_table_names_everybody_and_the_json_says_the_same(folder, capsys):
     assert facts["arrived"] == 18 and sum(facts["wins"]) == 3 and "18 of 18 arrived" in shown
 
 
+def test_a_start_that_wins_too_often_is_named_and_a_handicap_evens_the_starts(tmp_path, capsys):
+    outer, inner = ([[x * a, y * b] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+                    for a, b in ((60, 15), (53, 8)))  # fmt: skip
+    (tmp_path / "narrow.json").write_text(json.dumps({"outer": outer, "inner": inner}))
+    words = ["racepaths", tmp_path / "narrow.json", "--races", 60]
+    hint = "start 1 wins too often on this course; --handicap evens the starts"
+    assert hint in told(capsys, *words)
+    shown = told(capsys, *words, "--handicap")
+    assert hint not in shown and "slower by the weight of the start: " in shown
+    facts = json.loads(told(capsys, *words, "--handicap", "--json"))
+    assert max(facts["wins_by_start"]) < 21 and min(facts["wins_by_start"]) >= 1
+    assert len(facts["weight_by_start"]) == 6 and min(facts["weight_by_start"]) == 0.0
+
+
 def test_who_does_not_arrive_is_named_and_the_race_ends_with_exit_code_1(
     folder, capsys, monkeypatch
 ):

@@ -216,6 +216,21 @@ def test_over_100_races_of_equal_racers_each_start_wins_and_none_35():
     assert 0.03 < made.finish.std() / made.finish.mean() < 0.08
 
 
+@pytest.mark.parametrize("seed", [933, 936, 937])
+def test_with_a_handicap_every_start_of_a_narrow_course_wins_and_places_change_more(seed):
+    course = track_course(*fingers(seed))
+    even = generate_races(course, racers=6, races=100, seed=seed)
+    made = generate_races(course, racers=6, races=100, seed=seed, handicap=True)
+    assert made.absent() == []
+    wins, from_starts = made.wins()
+    assert wins.max() < 35 and wins.min() >= 4
+    assert even.wins()[1].max() >= 35 > from_starts.max() and from_starts.min() >= 3
+    assert 0.0 == made.weight.min() < made.weight.max() <= 0.2 and not even.weight.any()
+    passes = [sum(one.passes(race).sum() for race in range(30)) for one in (even, made)]
+    assert passes[1] > passes[0]
+    assert all(len(overlaps(made.positions(race), *made.body)) == 0 for race in range(3))
+
+
 def test_the_better_racer_passes_others_from_the_last_start():
     """In 20 races: speed, grip on a course of bends, and courage each gain places."""
     course = track_course(*wild(5))

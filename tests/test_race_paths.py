@@ -288,6 +288,7 @@ def test_the_same_seed_gives_the_same_race_whatever_runs_beside_it(made):
         ({"pace": Pace(10.0, 10.0)}, "wanted an average above the spread"),
         ({"pace": [Pace()]}, "1 paces for 6 racers"),
         ({"starts": [(45.0, 30.0)] * 6}, "start 0 .* is not on the course"),
+        ({"starts": [(45.0, -30.0)] * 6, "handicap": True}, "handicap: weights are for starts"),
         ({"finish": (45.0, 30.0)}, "finish .* is not on the course"),
         ({"races": 999_999, "laps": 100}, "wanted fewer at once"),
     ],

@@ -53,6 +53,7 @@ class Field(NamedTuple):
     form: NDArray[np.float64]  # share of the spread that is drawn once for a race, 0 .. 1
     courage: NDArray[np.float64]  # 0 .. 1, of passing close to others
     limit: NDArray[np.float64]  # (racers, stretches) that its grip allows in each cell of a lap
+    weight: NDArray[np.float64]  # of each start: share of its speed that who is drawn there loses
 
 
 class Races(NamedTuple):

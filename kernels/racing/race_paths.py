@@ -287,19 +287,20 @@ def speed_in_slot(
 ) -> float:
     """Speed of racer k in a slot, cells: drawn around its average of the day, within its grip.
 
-    A bad day takes its share of the speed in bends, too.
+    A bad day takes its share of the speed in bends, too, and so does the weight of its start.
     """
     racer = race * field.start.shape[0] + k
     share, spread = field.form[k], field.spread[k]
     day = uniform(seed, racer, 0, FORMS)
-    average = field.average[k] + spread * share * (2.0 * day - 1.0)
+    carried = 1.0 - field.weight[races.lot[race, k]]
+    average = carried * (field.average[k] + spread * share * (2.0 * day - 1.0))
     speed = next_speed(
         races.speed[race, k], average, spread * (1.0 - share), field.accel[k],
         uniform(seed, racer, slot, SPEEDS),
     )  # fmt: skip
     stretch = int(ground.along[races.cell[race, k]])
     limit = field.limit[k, min(stretch, field.limit.shape[1] - 1)]
-    return min(speed, limit * (1.0 - share * spread / field.average[k] * (1.0 - day)))
+    return min(speed, carried * limit * (1.0 - share * spread / field.average[k] * (1.0 - day)))
 
 
 @kernel

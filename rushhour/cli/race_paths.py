@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rushhour.games.racing.race_paths import Pace, RacePaths
 
 SHOWN: Final = 6  # racers that are named in a line
+ENOUGH: Final = 50  # races, from which shares of wins tell something
+OFTEN: Final = 0.35  # share of the wins, from which a start wins too often
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -41,6 +43,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "a race (default: 1)")  # fmt: skip
     add("--differ", type=float, default=0.0, metavar="X", help="by how much speed, acceleration, grip and courage "
         "of the weakest racer may be less, drawn by seed, 0 to 1 (default: 0, all are equal)")  # fmt: skip
+    add("--handicap", action="store_true", help="who is drawn a better start carries more weight (is slower), found by "
+        "trial races, so that all starts win alike, also on narrow courses")  # fmt: skip
     add("--weights", metavar="T,R,M", help="of a cell that is held, of turning, of its cost; the rest up "
         "to 1 is that of the distance left (default: 0.25,0.4,0.1)")  # fmt: skip
     add("--cell", type=float, metavar="M", help="side of a cell, the longest axis of a racer (default: "
@@ -94,9 +98,10 @@ def race_paths(args: argparse.Namespace) -> int:
     )
     paces = drawn_paces(pace, racers, args.differ, args.seed)
     given = {"racers": racers, "laps": args.laps, "seed": args.seed, "starts": starts,
-             "finish": drawing.finish, "pace": paces, "weights": weights}  # fmt: skip
+             "finish": drawing.finish, "pace": paces, "weights": weights,
+             "handicap": args.handicap}  # fmt: skip
     with compile_bar():
-        generate_races(course, **{**given, "races": 1})
+        generate_races(course, **{**given, "races": 1, "handicap": False})
     started = perf_counter()
     made = generate_races(course, races=args.races, **given)
     took = perf_counter() - started
@@ -152,6 +157,7 @@ def _facts(course: "Course", made: "RacePaths") -> dict[str, Any]:
         "searched_again": int(made.again.sum()),
         "passes": made.passes(0).tolist(),
         "starts": (made.starts[0] + 1).tolist(),
+        "weight_by_start": made.weight.round(4).tolist(),
         "wins": made.wins()[0].tolist(),
         "wins_by_start": made.wins()[1].tolist(),
         "finish_s": [None if np.isnan(t) else round(t, 3) for t in made.finish[0].tolist()],
@@ -179,6 +185,15 @@ def _lines(facts: dict[str, Any], made: "RacePaths", paces: list["Pace"]) -> lis
             "",
             f"{facts['races']:,} races in {facts['seconds']:.2f} s, {arrived}; wins by racer: {wins}",
         ]
+        best = max(facts["wins_by_start"])
+        if facts["races"] >= ENOUGH and best >= OFTEN * facts["races"] and not made.weight.any():
+            start = facts["wins_by_start"].index(best) + 1
+            lines.append(
+                f"start {start} wins too often on this course; --handicap evens the starts"
+            )
+    if made.weight.any():
+        shown = ", ".join(f"{share:.1%}" for share in made.weight)
+        lines.append(f"slower by the weight of the start: {shown}")
     return [*lines, *(f"{path} written" for path in facts["written"])]
 
 

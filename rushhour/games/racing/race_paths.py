@@ -26,6 +26,11 @@ ABILITIES: Final = 44  # stream of random numbers
 FIRST_ROOM: Final = 8.0  # cells behind the start line, in which starts are sought first
 ONE_ROW: Final = 1.0  # cells, by which ways of starts in one row may differ
 BENT: Final = 0.5  # rad that the course turns there, up to which starts may be side by side
+MOST_WEIGHT: Final = 0.2  # share of the speed that the weight of a start takes
+WEIGHT_OF_WINS: Final = 0.06  # more weight for all wins than for none, at first
+ROUNDS: Final = 4  # by times, and as many by wins
+TRIALS: Final = 60  # races in a round
+TRIAL_SEEDS: Final = 1_000_003  # beyond the seed of the races
 SLACK: Final = 2.0  # times the slots of the slowest without waiting, and
 SPARE: Final = 200  # slots more, before a race is given up
 
@@ -105,7 +110,8 @@ class RacePaths:
     cells: (races, slots+1, racers) flat numbers, -1 once the racer has left the course. speeds: the
     same shape, m/s. starts: (races, racers) number of the start that each was drawn. finish: (races, racers) s, nan for who did not arrive. waits: (races, racers)
     slots without a free cell; again: (races, racers) times that a racer found no way on and
-    searched again. slots: (races,) that each took. slot: s.
+    searched again. slots: (races,) that each took. slot: s. weight: (racers,) of each start, the
+    share of its speed that who is drawn there loses.
     """
 
     course: Course
@@ -117,6 +123,7 @@ class RacePaths:
     again: NDArray[np.int32]
     slots: NDArray[np.int32]
     slot: float
+    weight: NDArray[np.float64]
 
     def __repr__(self) -> str:
         return fields_shown(self)
@@ -186,6 +193,7 @@ def generate_races(
     finish: ArrayLike | None = None,
     pace: Pace | Sequence[Pace] = Pace(),
     weights: Weights = WEIGHTS,
+    handicap: bool = False,
 ) -> RacePaths:
     """Generate paths of racers from their starts to the finish, `races` times.
 
@@ -193,7 +201,8 @@ def generate_races(
     finish as alike as can be (`start_cells`), and for each race it is drawn who starts where.
     The finish is the start line, or across the course at the point `finish` (x, y) m, in the lap
     number `laps`. pace: of all, or one of each (`drawn_paces`). Races differ by their lots, drawn
-    form, reactions and speeds only. The same seed gives the same paths on any number of threads. Raises
+    form, reactions and speeds only. handicap: who is drawn a better start carries more weight, as
+    in handicap races, found by trial races so that all starts win alike. The same seed gives the same paths on any number of threads. Raises
     ParameterError for what cannot be run.
 
     >>> made = generate_races(oval_course(120.0, 30.0, 20.0), racers=6, races=10, seed=1)
@@ -221,6 +230,10 @@ def generate_races(
         if line < 0:
             raise ParameterError(f"finish at {finish}: is not on the course; move it")
         end -= course.lap - float(course.along.ravel()[line])
+    if handicap and starts is not None:
+        raise ParameterError(
+            "handicap: weights are for starts that are drawn, and these are given; leave one of both out"
+        )
     if starts is None:
         start = start_cells(course, racers, end)
     else:
@@ -250,9 +263,11 @@ def generate_races(
         form=np.array([one.form for one in paces]),
         courage=np.array([one.courage for one in paces]),
         limit=limit,
+        weight=np.zeros(racers),
     )
     bad_day = 1.0 - field.form * columns[1] / columns[0]
     slowest = np.minimum((columns[0] - columns[1])[:, None], limit * bad_day[:, None])
+    slowest *= 1.0 - (MOST_WEIGHT if handicap else 0.0)
     laps_begun = (end + 0.5 * course.lap + RUN_OUT) / course.lap
     driving = laps_begun * (1.0 / slowest).sum(axis=1).max()
     slots = ceil(SLACK * driving + field.reaction.max()) + SPARE
@@ -261,13 +276,39 @@ def generate_races(
             f"{races:,} races of {slots:,} slots; wanted fewer at once, "
             f"{max(1, MOST_NUMBERS // (slots * racers)):,} at most"
         )
+    if handicap:
+        _weigh(ground, weights, field, slots, end, seed)
     made = _new_races(races, racers, slots)
     run_all_races(ground, weights, field, made, end, seed)
     last = int(made.slots.max()) + 1
     return RacePaths(
         course, made.path[:, :last], made.speeds[:, :last].astype(np.float64) * (cell / slot), made.lot, made.finish * slot,
-        made.waits, made.again, made.slots, slot,
+        made.waits, made.again, made.slots, slot, field.weight,
     )  # fmt: skip
+
+
+def _weigh(
+    ground: Ground, weights: Weights, field: Field, slots: int, end: float, seed: int
+) -> None:
+    """Find weights of the starts by trial races, until who starts where wins alike. Writes them.
+
+    First so that mean times are alike, what is wrong in a round put right by half, as the others
+    come to meet it; then by the shares of wins, in ever smaller steps.
+    """
+    racers = len(field.start)
+    for round_ in range(2 * ROUNDS):
+        trial = _new_races(TRIALS, racers, slots)
+        run_all_races(ground, weights, field, trial, end, (seed + TRIAL_SEEDS + round_) % 2**32)
+        time = np.take_along_axis(trial.finish, np.argsort(trial.lot, axis=1), axis=1)
+        time = np.nan_to_num(time, nan=float(slots))
+        if round_ < ROUNDS:
+            mean = time.mean(axis=0)
+            field.weight[:] += 0.5 * (1.0 - mean / mean.max())
+        else:
+            wins = np.bincount(time.argmin(axis=1), minlength=racers) / TRIALS
+            step = WEIGHT_OF_WINS * (2 * ROUNDS - round_) / ROUNDS
+            field.weight[:] += step * (wins - 1.0 / racers)
+        field.weight[:] = np.minimum(field.weight - field.weight.min(), MOST_WEIGHT)
 
 
 def _ground_to(course: Course, finish: float) -> Ground:
