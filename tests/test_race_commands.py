@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from PIL import Image
 from real_data import data_folder
 from several_threads import printed_by_threads
 
@@ -158,6 +159,26 @@ def test_a_picture_of_a_race_looks_at_a_racer_by_its_names(folder, capsys, tmp_p
     place = f"--centre={x + ahead[0]},{y + ahead[1]}"
     told(capsys, *words, place, "--shot", tmp_path / "b.png")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_a_film_of_a_racer_has_it_in_the_middle_of_every_picture(folder, capsys, tmp_path):
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="the extra `video`")
+    words = ["view", folder / "race.h5", "--vehicle", "H2", "--size", "320x200", "--zoom", "0.05"]
+    film = tmp_path / "a.mp4"
+    span = ["--from", "1s", "--to", "17s", "--rate", 4, "--fps", 1]
+    assert "5 pictures" in told(capsys, *words, "--video", film, *span)
+    size, *pictures = imageio_ffmpeg.read_frames(str(film))
+    assert size["size"] == (320, 200) and len(pictures) == 5
+    images = [np.frombuffer(one, np.uint8).reshape(200, 320, 3).astype(int) for one in pictures]
+    for k in range(5):
+        told(capsys, *words, "--at", f"{1 + 4 * k}s", "--shot", tmp_path / "b.png")
+        shot = np.asarray(Image.open(tmp_path / "b.png").convert("RGB"), int)
+        off = [np.abs(shot - one).mean() for one in images]
+        assert off[k] == min(off) < 0.6 * sorted(off)[1]
+    said = told(capsys, *words, "--video", film, "--from", "900s", "--to", "901s")
+    assert said.startswith("2 rushhour: error: ") and "\n" not in said
+    said = told(capsys, *words[:3], "H9", "--video", film)
+    assert "'H9': there is no such racer in race.h5" in said
 
 
 @pytest.mark.parametrize("what", ["time", "x", "ground/cost", "finish"])

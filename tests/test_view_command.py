@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from viewed_run import needs_gl, record
 
@@ -46,6 +47,31 @@ def test_a_film_has_a_picture_for_every_instant(
     frames, _ = imageio_ffmpeg.count_frames_and_secs(str(film))
     assert frames == 11
     assert next(imageio_ffmpeg.read_frames(str(film)))["size"] == (320, 240)
+
+
+def test_a_film_of_a_vehicle_follows_it(
+    run_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    needs_gl().close()
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="the extra `video`")
+    from PIL import Image
+
+    film = tmp_path / "film.mp4"
+    words = ["view", str(run_path), "--vehicle", "3", "--size", "320x240", "--zoom", "0.2"]
+    span = ["--from", "1s", "--to", "4s", "--fps", "1"]
+    assert main([*words, "--video", str(film), *span]) == 0, capsys.readouterr().err
+    pictures = list(imageio_ffmpeg.read_frames(str(film)))[1:]
+    images = [np.frombuffer(one, np.uint8).reshape(240, 320, 3).astype(int) for one in pictures]
+    assert len(images) == 4
+    for k in range(4):
+        shot = tmp_path / "shot.png"
+        assert main([*words, "--at", f"{1 + k}s", "--shot", str(shot)]) == 0
+        off = [
+            np.abs(np.asarray(Image.open(shot).convert("RGB"), int) - one).mean() for one in images
+        ]
+        assert off[k] == min(off) < 0.6 * sorted(off)[1]
+    assert main([*words, "--video", str(film), "--from", "8s", "--to", "7s"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

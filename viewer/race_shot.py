@@ -53,12 +53,12 @@ def save_race_shot(
 
 def save_race_video(
     path: Path, record: RaceRecord, begin: float, end: float, fps: float, rate: float,
-    size: tuple[int, int], box: Box | None = None, tell: Callable[[float], None] = lambda share: None,
-    theme: Theme = DARK,
+    size: tuple[int, int], box: Box | Callable[[float], Box] | None = None,
+    tell: Callable[[float], None] = lambda share: None, theme: Theme = DARK,
 ) -> int:  # fmt: skip
     """Write a film of a race from begin to end, s; returns its pictures.
 
-    Raises RunError as `film`.
+    box: what is seen, m, or what of it at a time, s.   Raises RunError as `film`.
     """
     want_film(path, fps)
     count = int(np.floor((end - begin) / rate * fps + 1e-6)) + 1
@@ -68,12 +68,17 @@ def save_race_video(
             f"{LONGEST_FILM:,} pictures"
         )
     width, height = size[0] - size[0] % 2, size[1] - size[1] % 2
-    raster = _ground(record, (width, height), box, theme)
+    at = box if callable(box) else None
+    raster = _ground(record, (width, height), None if callable(box) else box, theme)
     bare = raster.canvas.copy()
     with film(path, (width, height), fps) as add:
         for k in range(count):
-            raster.canvas[:] = bare
-            add(_with_bodies(raster, record, begin + k * rate / fps, theme))
+            time = begin + k * rate / fps
+            if at is not None:
+                raster = _ground(record, (width, height), at(time), theme)
+            else:
+                raster.canvas[:] = bare
+            add(_with_bodies(raster, record, time, theme))
             tell((k + 1) / count)
     return count
 

@@ -244,7 +244,11 @@ def _viewing(args: argparse.Namespace, sources: list["Source"], window: bool) ->
         session.do(do.Ends(last=True) if args.live is None else do.Seek(LIVE_DT))
     camera = session.state.camera
     if args.vehicle is not None:
+        if args.video is not None:
+            session.do(do.Seek(_first_seen(session, args)))
         _choose(session, args.vehicle, CLOSE if args.zoom is None else args.zoom)
+        if args.video is not None and args.centre is None:
+            session.do(do.Follow())
         camera = session.state.camera
     elif any(name is not None for name in _place_names(args)):
         _choose_place(session, args)
@@ -274,6 +278,32 @@ def _choose(session: "Viewing", name: str, scale: float) -> None:
             f"--vehicle {name[:60]!r}: it is not on the road at {moment.time:g} s; give another --at"
         )
     session.do(do.Look(float(moment.x[row]), float(moment.y[row]), scale))
+
+
+def _first_seen(session: "Viewing", args: argparse.Namespace) -> float:
+    """When the vehicle of --vehicle is first there in the film, s."""
+    from rushhour.viewer.recorded import RunSource
+
+    source, (begin, end) = session.sources[0], _film_times(args, session)
+    number = source.vehicle_number(args.vehicle)
+    if number is None or not isinstance(source, RunSource):
+        return session.state.clock.time  # what is wrong is told of it then
+    times = source.trajectory(number).time
+    times = times[(times >= begin) & (times <= end)]
+    if not times.size:
+        raise RunError(
+            f"--vehicle {args.vehicle[:60]!r}: it is not on the road from {begin:g} to {end:g} s; give another "
+            "--from and --to"
+        )
+    return float(times[0])
+
+
+def _film_times(args: argparse.Namespace, viewing: "Viewing") -> tuple[float, float]:
+    """When a film begins and ends, s."""
+    clock = viewing.state.clock
+    begin = clock.begin if args.begin is None else seconds(args.begin, "--from")
+    end = clock.end if args.end is None else seconds(args.end, "--to")
+    return max(begin, clock.begin), min(end, clock.end)
 
 
 def _place_names(args: argparse.Namespace) -> list[str | None]:
@@ -311,15 +341,12 @@ def _shoot(args: argparse.Namespace, viewing: "Viewing") -> int:
 def _film(args: argparse.Namespace, viewing: "Viewing") -> int:
     from rushhour.viewer.shots import save_video
 
-    clock = viewing.state.clock
-    begin = clock.begin if args.begin is None else seconds(args.begin, "--from")
-    end = clock.end if args.end is None else seconds(args.end, "--to")
+    begin, end = _film_times(args, viewing)
     fps = 25.0 if args.fps is None else args.fps
     rate = 1.0 if args.rate is None else args.rate
     for value, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
         if not (isfinite(value) and 0.0 < value <= most):
             raise RunError(f"{option} {value}: wanted more than 0, up to {most:g}")
-    begin, end = max(begin, clock.begin), min(end, clock.end)
     what: Any = bar(1.0, "", "drawing")
     try:
         count = save_video(

@@ -1,8 +1,11 @@
 """`rushhour view` of a recorded race: a window, a picture or a film."""
 
 import argparse
+from collections.abc import Callable
 from math import isfinite
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from rushhour.cli.picture_asked import (
     SIZE,
@@ -22,6 +25,9 @@ from rushhour.traffic.words.plurals import counted
 from rushhour.viewer.race_shot import race_box, save_race_shot, save_race_video
 from rushhour.viewer.race_source import RaceSource
 
+if TYPE_CHECKING:
+    from rushhour.viewer.camera import Box
+
 CLOSE: Final = 0.1  # m a pixel, at which a racer is looked at
 
 
@@ -32,9 +38,8 @@ def view_race(args: argparse.Namespace) -> int:
     want_plain(args, plain, " is for runs of traffic; leave it out for a race")
     if args.vehicle is None and (args.centre is None) != (args.zoom is None):
         raise RunError("--centre X,Y and --zoom M: of a race wanted both, or none")
-    if args.vehicle is not None and (args.centre is not None or args.video is not None):
-        other = "--centre" if args.centre is not None else "--video"
-        raise RunError(f"--vehicle and {other}: of a race wanted one of them")
+    if args.vehicle is not None and args.centre is not None:
+        raise RunError("--vehicle and --centre: of a race wanted one of them")
     record = load_race(args.file[0])
     size = SIZE if args.size is None else picture_size(args.size)
     first, last = float(record.time[0]), float(record.time[-1])
@@ -44,15 +49,18 @@ def view_race(args: argparse.Namespace) -> int:
         scale_of(args.zoom)
     if args.shot is None and args.video is None:
         return _watch(args, record, size)
-    box = place = None
-    if args.vehicle is not None:
+    begin = first if args.begin is None else max(first, seconds(args.begin, "--from"))
+    end = last if args.end is None else min(last, seconds(args.end, "--to"))
+    box: Any = None
+    place = None
+    if args.vehicle is not None and args.video is not None:
+        box = _following(record, args, size, begin, end)
+    elif args.vehicle is not None:
         place = _racer(RaceSource(record), args, min(max(at, first), last))[1:]
     elif args.centre is not None:
         place = (*place_of(args.centre, "--centre"), args.zoom)
     if place is not None:
-        x, y, scale = place
-        half = (0.5 * size[0] * scale, 0.5 * size[1] * scale)
-        box = (x - half[0], y - half[1], x + half[0], y + half[1])
+        box = _around(*place, size)
         want_seen(box, race_box(record))
     facts: dict[str, Any]
     if args.shot is not None:
@@ -61,8 +69,6 @@ def view_race(args: argparse.Namespace) -> int:
         facts = {"written": str(args.shot), "time_s": time, "racers": len(record.length)}
         said = f"{args.shot}: {counted(len(record.length), 'racer')} at {time:g} s"
     else:
-        begin = first if args.begin is None else max(first, seconds(args.begin, "--from"))
-        end = last if args.end is None else min(last, seconds(args.end, "--to"))
         fps = 25.0 if args.fps is None else args.fps
         rate = 1.0 if args.rate is None else args.rate
         for number, option, most in ((fps, "--fps", 240.0), (rate, "--rate", 10_000.0)):
@@ -86,17 +92,54 @@ def _racer(
     source: RaceSource, args: argparse.Namespace, time: float
 ) -> tuple[int, float, float, float]:
     """The number of the racer of --vehicle, where it is at a time, s, and m a pixel to look at it."""
-    name, here = f"--vehicle {args.vehicle[:60]!r}", args.file[0].name
-    number = source.vehicle_number(args.vehicle)
-    if number is None:
-        raise RunError(
-            f"{name}: there is no such racer in {here}; wanted racer 1 to {source.racers}"
-        )
+    number = _number(source, args)
     moment = source.at(time)
     row = moment.row(number)
     if row < 0:
-        raise RunError(f"{name}: it is not on the track at {time:g} s; give another --at")
+        raise RunError(
+            f"--vehicle {args.vehicle[:60]!r}: it is not on the track at {time:g} s; give another --at"
+        )
     return number, float(moment.x[row]), float(moment.y[row]), args.zoom or CLOSE
+
+
+def _number(source: RaceSource, args: argparse.Namespace) -> int:
+    """The number of the racer of --vehicle."""
+    number = source.vehicle_number(args.vehicle)
+    if number is None:
+        raise RunError(
+            f"--vehicle {args.vehicle[:60]!r}: there is no such racer in {args.file[0].name}; wanted racer 1 "
+            f"to {source.racers}"
+        )
+    return number
+
+
+def _around(x: float, y: float, scale: float, size: tuple[int, int]) -> "Box":
+    """What a picture shows around a place, m; scale: m a pixel."""
+    half = (0.5 * size[0] * scale, 0.5 * size[1] * scale)
+    return x - half[0], y - half[1], x + half[0], y + half[1]
+
+
+def _following(
+    record: RaceRecord, args: argparse.Namespace, size: tuple[int, int], begin: float, end: float
+) -> Callable[[float], "Box"]:
+    """What a film from begin to end, s, shows at a time with the racer of --vehicle in its middle.
+
+    Where that is not on the track, its next place there, then its last.
+    """
+    source = RaceSource(record)
+    number = _number(source, args)
+    known = record.time[np.isfinite(record.x[:, number])]
+    if not known.size or known[0] > end or known[-1] < begin:
+        raise RunError(
+            f"--vehicle {args.vehicle[:60]!r}: it is not on the track from {begin:g} to {end:g} s; give "
+            "another --from and --to"
+        )
+
+    def box(time: float) -> "Box":
+        there = min(max(time, float(known[0])), float(known[-1]))
+        return _around(*_racer(source, args, there)[1:], size)
+
+    return box
 
 
 def _watch(args: argparse.Namespace, record: RaceRecord, size: tuple[int, int]) -> int:
