@@ -138,6 +138,52 @@ def test_a_search_finds_vehicles_roads_and_signals(page: Opened) -> None:
     assert "nothing is called so" in page.page.inner_text("#found")
 
 
+def test_keys_choose_among_what_a_search_finds(page: Opened) -> None:
+    keyboard, box = page.page.keyboard, "document.getElementById('search')"
+    rows = "[...document.querySelectorAll('#found [role=option]')]"
+    marked = f"{rows}.flatMap((li, k) => li.getAttribute('aria-selected') === 'true' ? [k] : [])"
+    keyboard.press("/")
+    keyboard.type("1")
+    count = page.get(f"{rows}.length")
+    assert count > 5 and page.get(marked) == [0]
+    for key, wanted in (
+        ("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("ArrowUp", 0), ("ArrowUp", count - 1),
+        ("ArrowDown", 0), ("ArrowDown", 1),
+    ):  # fmt: skip
+        keyboard.press(key)
+        assert page.get(marked) == [wanted]
+        assert page.get(f"{box}.getAttribute('aria-activedescendant')") == f"found-{wanted}"
+        assert page.get(f"""(() => {{ const a = {rows}[{wanted}].getBoundingClientRect(),
+            b = document.getElementById('found').getBoundingClientRect();
+            return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; }})()""")  # it is scrolled to
+    name = page.get(f"{rows}[1].firstChild.textContent").strip()
+    keyboard.press("Enter")
+    page.until("rushhour.chosen")
+    page.drawn()
+    assert name in page.page.inner_text("#card h2")
+    shown = "!document.getElementById('found').hidden"
+    assert not page.get(shown) and page.get(f"{box}.value") == "1"
+    keyboard.press("Escape")  # of the map again: who was chosen is let go
+    assert page.get("rushhour.chosen") is None
+    page.page.click("#search")
+    assert page.get(shown)
+    keyboard.press("Escape")
+    assert not page.get(shown) and page.get(f"{box}.value") == ""
+    time = page.get("rushhour.time")
+    keyboard.press("Space")
+    page.until(f"rushhour.playing && rushhour.time > {time}")
+    keyboard.press("Space")
+    page.page.fill("#search", "1")
+    page.page.click("#found li:nth-child(3)")
+    page.until("rushhour.chosen")
+    assert not page.get(shown)
+    page.page.fill("#search", "no such thing")
+    for key in ("ArrowDown", "Enter", "ArrowUp"):
+        keyboard.press(key)
+    page.page.mouse.click(480, 300)
+    assert not page.get(shown)
+
+
 @pytest.mark.parametrize("size", [(390, 780), (1000, 700)])
 def test_what_a_search_finds_lies_above_all_other_panels(
     browser: Any, folder: Path, size: tuple[int, int]

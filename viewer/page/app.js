@@ -670,7 +670,9 @@ class App {
     addEventListener("hashchange", () => this.fromHash());
     addEventListener("resize", () => this.resize());
     $("search").oninput = () => this.showFound();
-    $("search").onkeydown = (e) => { e.stopPropagation(); if (e.key === "Enter" && this.foundNow && this.foundNow.length) this.goto(this.foundNow[0]); if (e.key === "Escape") { $("search").value = ""; this.showFound(); this.over.focus(); } };
+    $("search").onkeydown = (e) => this.searchKey(e);
+    $("search").onblur = () => this.closeFound();
+    $("search").onfocus = () => { if ($("search").value.trim()) this.showFound(); };
     const queues = this.facts.queues || [];
     $("queues-button").hidden = !queues.length;
     $("queues-button").onclick = () => { $("queues").hidden = !$("queues").hidden; };
@@ -692,19 +694,40 @@ class App {
   showFound() {
     const list = $("found"), text = $("search").value;
     this.foundNow = this.search(text);
-    list.replaceChildren(); list.hidden = !text.trim();
+    list.replaceChildren(); list.hidden = !text.trim(); $("search").setAttribute("aria-expanded", !list.hidden);
     if (text.trim() && !this.foundNow.length) { const li = document.createElement("li"); li.className = "none"; li.textContent = "nothing is called so"; list.append(li); }
-    for (const one of this.foundNow) {
+    this.foundNow.forEach((one, k) => {
       const li = document.createElement("li"), small = document.createElement("small");
-      li.tabIndex = 0; li.textContent = `${one.name} `; small.textContent = one.note; li.append(small);
-      li.onclick = () => this.goto(one); li.onkeydown = (e) => { if (e.key === "Enter") this.goto(one); };
+      li.id = `found-${k}`; li.setAttribute("role", "option"); li.textContent = `${one.name} `; small.textContent = one.note; li.append(small);
+      li.onmousedown = (e) => e.preventDefault(); // else the list closes before the click
+      li.onclick = () => this.goto(one);
       list.append(li);
-    }
+    });
+    this.mark(0);
+  }
+  // Marks the one that Enter takes.
+  mark(k) {
+    this.marked = k;
+    [...$("found").querySelectorAll("[role=option]")].forEach((li, i) => { li.setAttribute("aria-selected", i === k); if (i === k) li.scrollIntoView({ block: "nearest" }); });
+    if (k < this.foundNow.length) $("search").setAttribute("aria-activedescendant", `found-${k}`); else $("search").removeAttribute("aria-activedescendant");
+  }
+  closeFound() { $("found").hidden = true; $("search").setAttribute("aria-expanded", false); $("search").removeAttribute("aria-activedescendant"); }
+  searchKey(e) {
+    e.stopPropagation(); // letters are no keys of the page here
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key], closed = $("found").hidden;
+    if (step) {
+      e.preventDefault();
+      if (closed) this.showFound();
+      else if (this.foundNow.length) this.mark((this.marked + step + this.foundNow.length) % this.foundNow.length);
+    } else if (e.key === "Enter") {
+      if (closed) this.showFound();
+      if (this.foundNow.length) this.goto(this.foundNow[this.marked]);
+    } else if (e.key === "Escape") { $("search").value = ""; this.closeFound(); this.over.focus(); }
   }
   // A vehicle that is not there now is shown when it is.
   async goto(one) {
     const what = one.what();
-    $("found").hidden = true;
+    this.closeFound(); this.over.focus({ preventScroll: true }); // so that keys are those of the page again
     if (!what) return;
     if (what.kind === "vehicle") { const t = await this.runs.whenThere(what.id, this.frameAt(this.time)); if (t !== null) this.seek(t); await this.ready(); }
     this.choose(what, true);
