@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import REASONS
 from rushhour.viewer.colouring import BRAKES, CARRIES
+from rushhour.viewer.race_shot import race_colours
 from rushhour.viewer.themes import (
     DELAYS,
     KINDS,
     LESS_MORE,
     LEVELS,
+    RACERS,
     REASON_COLOURS,
     RED_TO_GREEN,
     SPEEDS,
@@ -62,6 +64,21 @@ def test_any_two_kinds_of_a_legend_are_told_apart(eyes: str) -> None:
     lab = seen(KINDS, eyes)
     least = min(apart(lab[i], lab[j]) for i, j in combinations(range(len(KINDS)), 2))
     assert least >= APART
+
+
+@pytest.mark.parametrize("eyes", KINDS_OF_EYES)
+def test_racers_are_told_apart(eyes: str) -> None:
+    """Neighbours of a legend by everybody, any two of ten as well as so many can be."""
+    racers = race_colours(30)
+    assert len({tuple(one) for one in racers.tolist()}) == 30
+    lab = seen(RACERS, eyes)
+    assert racers[: len(lab)].tolist() == [list(one) for one in RACERS]
+    assert min(apart(a, b) for a, b in pairwise(lab)) >= APART
+    least = min(apart(a, b) for a, b in combinations(lab[:10], 2))
+    assert least >= (APART if eyes == "normal" else 0.5 * APART)
+    if eyes == "normal":
+        tracks = seen(tuple(theme.track for theme in THEMES.values()), eyes)
+        assert min(apart(racer, track) for racer in lab for track in tracks) >= 0.9 * APART
 
 
 @pytest.mark.parametrize("eyes", KINDS_OF_EYES)

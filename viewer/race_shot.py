@@ -17,7 +17,7 @@ from rushhour.viewer.panels import ACCENT, lay, legend_image, line, scale_image,
 from rushhour.viewer.png import write_png
 from rushhour.viewer.raster import SMOOTHING, Box, Raster
 from rushhour.viewer.silhouettes import racer_shapes
-from rushhour.viewer.themes import DARK, Theme
+from rushhour.viewer.themes import DARK, RACERS, Theme
 from rushhour.viewer.track import ground_quads, kerb_quads
 
 GAP: Final = 10  # pixels beside panels
@@ -97,9 +97,10 @@ def race_box(record: RaceRecord) -> Box:
 
 
 def race_colours(n: int) -> NDArray[np.uint8]:
-    """Colours (n, 3) of racers, far apart for neighbours."""
-    tones = [hsv_to_rgb((0.6180339887 * k) % 1.0, 0.75, 1.0) for k in range(n)]
-    return (255.0 * np.array(tones).reshape(n, 3)).astype(np.uint8)
+    """Colours (n, 3) of racers: the first twelve are told apart by everybody, hues follow."""
+    hues = range(len(RACERS), n)
+    more = 255.0 * np.array([hsv_to_rgb((0.6180339887 * k) % 1.0, 0.75, 1.0) for k in hues])
+    return np.vstack((np.array(RACERS), more.reshape(len(hues), 3)))[:n].astype(np.uint8)
 
 
 def race_legend(record: RaceRecord, time: float) -> Legend:

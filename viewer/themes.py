@@ -149,6 +149,11 @@ KINDS: Final[tuple[Colour, ...]] = (
     (111, 152, 254), (249, 213, 61), (196, 19, 38), (1, 250, 232), (111, 52, 83), (35, 69, 218),
     (159, 166, 128), (158, 116, 139),
 )  # fmt: skip
+# Racers: of the first ten any two are 20 apart for most eyes, neighbours in the list for all, and all 18 from every track.
+RACERS: Final[tuple[Colour, ...]] = (
+    (255, 255, 40), (40, 255, 215), (215, 175, 255), (175, 40, 85), (175, 130, 40), (40, 40, 175),
+    (40, 215, 40), (175, 85, 175), (255, 175, 175), (40, 130, 255), (215, 255, 175), (255, 85, 130),
+)  # fmt: skip
 # By reason, in the order of kernels.core.vehicles.REASONS; what is akin has one colour.
 _OF_REASONS: Final = (0, 1, 2, 3, 3, 3, 4, 6, 6, 5, 7, 6, 3, 3, 7, 7)
 REASON_COLOURS: Final[tuple[Colour, ...]] = tuple(KINDS[k] for k in _OF_REASONS)
