@@ -61,7 +61,9 @@ def sheets(browser: Any, path: Path, out: Path, name: str, at: float | None) -> 
         looks = ["rushhour.home()", *(f"rushhour.lookAt({x}, {y}, {zoom})" for zoom in zooms)]
         for k, look in enumerate(looks):
             opened.drawn(look)
-            opened.page.wait_for_timeout(2000)  # until it is drawn with all samples
+            opened.until(
+                "!rushhour.awake && rushhour.draw.refineAt === Infinity"
+            )  # with all samples
             shot = Image.open(io.BytesIO(opened.page.screenshot())).convert("RGB")
             sheet.paste(shot, (SIZE[0] * (k % 2), SIZE[1] * (k // 2)))
         sheet.save(out / f"{path.stem}-{name}-{theme}.png")

@@ -92,6 +92,30 @@ def test_marks_put_into_the_picture_lie_on_their_vehicles_in_their_colours(
     assert inside.sum() > 200 and hit > share * inside.sum()  # others lie on some of them
 
 
+@pytest.mark.parametrize("takes", [40, 300])
+def test_a_picture_that_stands_is_drawn_with_all_samples_however_slow_that_is(
+    page: Opened, takes: int
+) -> None:
+    """And one of many that follow each other not, where it would take longer than a second."""
+    page.get(
+        "(() => { const draw = rushhour.draw, finish = draw.finish, ground = draw.drawGround; window.fine = 0;"
+        f" draw.finish = () => {{ const from = performance.now(); while (performance.now() < from + {takes}); finish.call(draw); }};"
+        " draw.drawGround = (...a) => { fine += a[4] === draw.frame; ground.apply(draw, a); };"
+        " window.undo = () => { delete draw.finish; delete draw.drawGround; }; })()"
+    )  # fmt: skip
+    page.get("rushhour.lookAt(0, 0, 0.7)")
+    page.until("fine === 1 && !rushhour.awake && rushhour.draw.refineAt === Infinity")
+    page.get("rushhour.play(true); rushhour.lookAt(5, 5, 0.7)")
+    if takes < 150:
+        page.until("fine === 2")
+    else:
+        page.page.wait_for_timeout(1500)
+        assert page.get("rushhour.playing && fine") == 1
+    page.get("rushhour.play(false)")
+    page.until("fine === 2 && rushhour.draw.refineAt === Infinity")
+    page.get("undo()")
+
+
 def test_a_picture_drawn_in_parts_is_the_same_as_one_drawn_whole(page: Opened) -> None:
     page.drawn("rushhour.lookAt(Math.max(...rushhour.head.node_x) + 60, 0, 0.25); rushhour.seek(2)")
     page.page.wait_for_function("rushhour.draw.refineAt === Infinity")  # a slow machine's ground

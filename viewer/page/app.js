@@ -340,7 +340,7 @@ class App {
   }
   scene(now) {
     const { camera, draw } = this;
-    draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, () => this.labels.draw(camera, this.width, this.height, draw.ratio, this.look), this.layer ? this.roadColours() : null);
+    draw.keepGround(camera, this.boxOf(30), `${this.theme},${this.layer},${this.layer ? this.interval() : 0}`, () => this.labels.draw(camera, this.width, this.height, draw.ratio, this.look), this.layer ? this.roadColours() : null, this.playing);
     draw.draw(camera, this.seen, camera.scale < 4 ? this.lights() : null, this.kite, Math.floor(now / 400) % 2 === 0);
   }
   // ---- layers: roads by what was measured on them in an interval

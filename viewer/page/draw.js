@@ -106,6 +106,7 @@ const BUILDINGS = 0.25; // pixels a m from which on they are drawn
 const FAR = 3.4; // m a pixel from which on roads are one line each
 const SPLATS = 1200; // marks, from which on they are put into the picture here, without a graphics card
 const SAMPLES_COST = 8; // times that all samples take as long as one, without a graphics card
+const HITCH = 1200; // ms that one picture may take while others follow
 const RIMS = 12000; // marks, from which on they have no rims there
 const MARGIN = 32; // pixels around that picture
 const TILE = 64; // pixels, of a picture that is drawn anew in parts
@@ -255,19 +256,20 @@ class Draw {
     flush();
   }
   // The ground, drawn anew only when something of it changed. key: what it depends on beside the camera.
-  // names: gives a canvas with the names of streets, or null; roads: colours of roads, packed, or null.
-  keepGround(camera, box, key, names, roads) {
+  // names: gives a canvas with the names of streets, or null; roads: colours of roads, packed, or null;
+  // plays: pictures follow each other, and none may take long.
+  keepGround(camera, box, key, names, roads, plays) {
     const wanted = `${camera.x},${camera.y},${camera.scale},${key}`, now = performance.now();
-    if (wanted === this.kept && now < this.refineAt) return;
+    if (wanted === this.kept && (now < this.refineAt || (plays && this.fine > HITCH))) return;
     const refines = wanted === this.kept;
     this.kept = wanted; this.refineAt = Infinity; this.pixels = this.shown = null;
     names = names();
     if (!this.slow || refines) { this.drawGround(camera, box, names, roads, this.frame); return; }
     this.drawGround(camera, box, names, roads, this.flat);
     this.finish();
-    const fine = SAMPLES_COST * (performance.now() - now); // ms that all samples will take
-    if (fine < 150) this.drawGround(camera, box, names, roads, this.frame);
-    else if (fine < 1200) this.refineAt = now + 400;
+    this.fine = SAMPLES_COST * (performance.now() - now); // ms that all samples will take
+    if (this.fine < 150) this.drawGround(camera, box, names, roads, this.frame);
+    else this.refineAt = now + (this.fine < HITCH ? 400 : 1000); // once it stands
   }
   // Waits until all is drawn.
   finish() { const gl = this.gl; gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); gl.bindFramebuffer(gl.FRAMEBUFFER, null); }
