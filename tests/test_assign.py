@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 import rushhour as rh
 from rushhour.cli import main
-from rushhour.kernels.core.network import RED, YELLOW
-from rushhour.kernels.signals.fixed_time import letter_of, phase_at
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.model import Network
@@ -23,12 +21,10 @@ from rushhour.traffic.assignment.equilibrium import (
     assign,
 )
 from rushhour.traffic.assignment.files import load_assignment, save_assignment, write_sumo_routes
-from rushhour.traffic.assignment.loads import fullest, passed_by_roads
 from rushhour.traffic.assignment.switching import Answers, Method, Side, answers_of, switchers
 from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.recording.demand_file import load_demand
-from rushhour.traffic.routing.routes import route_demand
 
 CAR = CLASS_BIT["passenger"]
 Floats = NDArray[np.float64]
@@ -37,82 +33,6 @@ Floats = NDArray[np.float64]
 @pytest.fixture(scope="module")
 def grid() -> Network:
     return rh.generate("grid", rows=4, columns=4)
-
-
-def test_the_first_simulation_of_full_roads_drives_ways_chosen_as_drivers_depart(
-    grid: Network, tmp_path: Path
-) -> None:
-    """180 trips in three minutes from one road, which passes 120 in five, to another."""
-    some = route_demand(grid, busy(grid))
-    longest = int(np.argmax(np.diff(some.route_start)))
-    first, *_, last = ways_of(some)[longest].tolist()
-    (tmp_path / "full.rou.xml").write_text("<routes>" + "".join(
-        f'<trip id="{k}" depart="{k}" from="{grid.road_ids[first]}" to="{grid.road_ids[last]}"/>' for k in range(180)
-    ) + "</routes>")  # fmt: skip
-    demand = rh.read_demand([tmp_path / "full.rou.xml"], grid)
-    found = assign(grid, demand, iterations=1, gap=0.0, seed=3)
-    world = rh.World(grid, demand, dt=0.5, seed=3)
-    world.run(progress=False)
-    roads, places = world.sim.routes.road, world.sim.trips
-    chosen = [
-        roads[a:b].tolist() for a, b in zip(places.route_start, places.route_end, strict=True)
-    ]
-    assert [way.tolist() for way in ways_of(found.demand)] == chosen
-    free = route_demand(grid, demand)
-    assert world.routing.choosing.chosen > 0 and not np.array_equal(free.roads, found.demand.roads)
-
-
-def test_the_first_simulation_of_roads_with_room_drives_the_ways_of_empty_roads(
-    grid: Network,
-) -> None:
-    """Choices at departure would follow the lights that a few met: all would take longer."""
-    demand = busy(grid)
-    found = assign(grid, demand, iterations=1, gap=0.0, seed=3)
-    np.testing.assert_array_equal(found.demand.roads, route_demand(grid, demand).roads)
-    world = rh.World(grid, demand, dt=0.5, seed=3)
-    world.run(progress=False)
-    assert world.routing.choosing.chosen > 0
-    log = world.trips
-    late = log.departed - demand.depart[np.asarray(log.trip, int)]
-    chosen = float((log.arrived - log.departed + late).mean())
-    assert found.iterations[0].mean_time < chosen - 1.0
-
-
-def green_share(network: Network, k: int) -> float:
-    """Share of a cycle in which a connector's light lets somebody go, by looking every half second."""
-    signals, links = network.arrays.signals, network.arrays.connectors
-    program, link = int(links.signal[k]), int(links.link[k])
-    looks = np.arange(0.25, float(signals.cycle[program]), 0.5)
-    shown = [letter_of(signals, program, phase_at(signals, program, t), link) for t in looks]
-    return float(np.mean([letter not in (RED, YELLOW) for letter in shown]))
-
-
-def test_roads_pass_what_their_lanes_and_lights_let_go(grid: Network) -> None:
-    net, links = grid.arrays, grid.arrays.connectors
-    passed = passed_by_roads(grid)
-    stops = np.unique(net.lanes.road[links.from_lane[links.signal >= 0]])
-    assert stops.size
-    for road in stops[::7].tolist():
-        first, count = int(net.roads.first_lane[road]), int(net.roads.lane_count[road])
-        out = [np.flatnonzero(links.from_lane == lane) for lane in range(first, first + count)]
-        best = sum(max(green_share(grid, k) for k in lane.tolist()) for lane in out)
-        assert passed[road] == pytest.approx(1800.0 * best, rel=0.02) and 0.0 < best < count
-    ends = np.setdiff1d(np.arange(grid.n_roads), net.lanes.road[links.from_lane])
-    np.testing.assert_array_equal(passed[ends], 1800.0 * net.roads.lane_count[ends])
-    unlit = rh.generate("grid", rows=3, columns=3, control="all_way_stop")
-    at = unlit.arrays.connectors
-    waits = np.unique(unlit.arrays.lanes.road[at.from_lane[at.must_stop]])
-    count = unlit.arrays.roads.lane_count[waits]
-    assert waits.size
-    np.testing.assert_array_equal(passed_by_roads(unlit)[waits], 720.0 * count)
-
-
-def test_roads_are_as_full_as_their_fullest_interval(grid: Network) -> None:
-    passed = passed_by_roads(grid)[5]
-    roads = np.full(90, 5, np.int32)
-    entered = np.concatenate((np.linspace(0.0, 299.0, 30), np.linspace(300.0, 599.0, 60)))
-    assert fullest(grid, roads, entered, 300.0) == pytest.approx(60 * 12 / passed)
-    assert fullest(grid, roads[:0], entered[:0], 300.0) == 0.0
 
 
 def busy(network: Network, trips: int = 500) -> Demand:
@@ -263,11 +183,11 @@ def test_ways_that_lock_the_town_are_left_for_those_of_the_best_iteration(
 
     def slowed(solver: _Solver, demand: Demand) -> Any:
         tried.append(demand)
-        sums, facts, driven = plain(solver, demand)
+        sums, facts = plain(solver, demand)
         if len(tried) == 2:
             sums = Sums(sums.spent * np.linspace(1.0, 9.0, grid.n_roads)[None], sums.driven)
             facts = (5.0 * facts[0], *facts[1:])
-        return sums, facts, driven
+        return sums, facts
 
     monkeypatch.setattr(_Solver, "simulated", slowed)
     found = assign(grid, busy(grid), iterations=3, gap=0.0, seed=3)

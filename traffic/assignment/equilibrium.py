@@ -12,7 +12,7 @@ equilibrium problem" (share of switchers by gap); Sheffi (1985), section 12 (met
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import process_time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.assignment.loads import fullest
+from rushhour.traffic.assignment.queueing import queued_sums
 from rushhour.traffic.assignment.switching import Method, Side, answers_of, switchers
 from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter, measured_sums
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
@@ -33,19 +33,15 @@ from rushhour.traffic.settings.numbers import whole_seed
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.timing.evaluating import total_delay
 
-if TYPE_CHECKING:
-    from rushhour.traffic.sim.sim import Sim
-
 Floats = NDArray[np.float64]
 
 SPAN: Final = 300.0  # s of an interval
 LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
 SLOWER: Final = 1.05  # times the mean time of the best iteration: where there is more to gain as well, the step was too long
 BY_GAP: Final = Method()
-FULL: Final = (
-    0.9  # of what a road passes, beyond which its times tell more of others than of its lights
-)
-RULES: Final = "5"  # of iterations: another number where the same settings come to other ways
+LOADINGS: Final = 8  # of queues at most, before the first simulation
+FIRST_PART: Final = 0.25  # of the wanted gap, at which these end
+RULES: Final = "6"  # of iterations: another number where the same settings come to other ways
 
 
 @dataclass
@@ -117,7 +113,7 @@ def assign(
         raise DemandError(
             "no trip may choose its way: all are given, or have stops; let given ones choose with --all"
         )
-    current = replace(whole, route_choice=np.zeros(whole.roads.size, np.uint8))
+    current = replace(whole, route_choice=np.full(whole.roads.size, WAY_GIVEN, np.uint8))
     settings = {
         "--method": method.name, "--share": f"{method.share:g}", "--interval": f"{span:g} s", "--dt": f"{dt:g} s",
         "--seed": str(seed), "--all": "yes" if every_way else "no",
@@ -134,15 +130,14 @@ def assign(
         current = before.next
         found = Assignment(before.demand, current, before.sums, list(before.iterations), settings)
     solver = _Solver(network, whole, free, parameters or Parameters(), span, dt, seed)
-    first = len(found.iterations)
-    if first == 0:
-        current = solver.opened(whole)
+    first, routing = len(found.iterations), process_time()
+    if first == 0 and (whole.route_choice == WAY_OPEN).any():
+        current = solver.opened(current, method, gap)
+    opening = process_time() - routing
     best = min((one.gap for one in found.iterations), default=np.inf)
     for number in range(first, first + iterations):
         started = process_time()
-        sums, facts, driven = solver.simulated(current)
-        if number == 0:
-            current = driven
+        sums, facts = solver.simulated(current)
         routing = process_time()
         if found.sums is not None:
             sums = found.sums.mixed(sums, memory(number))
@@ -162,8 +157,9 @@ def assign(
             chosen = solver.switchers(after, ways, sums, shorter, number)
             after = solver.with_ways(after, ways, chosen)
         spent = process_time()
-        row = Iteration(number, now, *facts, int(chosen.sum()), spent - started,
-                        spent - routing)  # fmt: skip
+        row = Iteration(number, now, *facts, int(chosen.sum()), opening + spent - started,
+                        opening + spent - routing)  # fmt: skip
+        opening = 0.0
         found.iterations.append(row)
         if now <= best:
             best, found.demand = now, tried
@@ -255,29 +251,31 @@ class _Solver:
             for bit in np.unique(self.permission).tolist()
         }
 
-    def opened(self, demand: Demand) -> Demand:
-        """The demand of the first simulation: trips without a way choose as they depart, by the travel times of then.
+    def opened(self, demand: Demand, method: Method, gap: float) -> Demand:
+        """The demand of the first simulation: the same iterations, with queues at lights instead of a simulation.
 
-        Where no way is short of room these choices follow the lights that somebody met by chance: where the ways of
-        empty roads fill no road beyond `FULL`, they are the first.
+        They end at a part of the wanted gap. Of these ways, those of the least gap.
         """
-        free = np.zeros(len(demand), np.bool_)
-        free[self.trips] = True
-        if self.fullest(demand) <= FULL:
-            free[:] = False
-        chooses = np.repeat(free, np.diff(demand.route_start))
-        return replace(demand, route_choice=np.where(chooses, demand.route_choice, WAY_GIVEN))
+        free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
+        free[np.isinf(free)] = 0.0
+        bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
+        best, found, sums = np.inf, demand, None
+        for number in range(LOADINGS):
+            new = queued_sums(self.network, demand, bits[demand.type], free, self.begin, self.span)
+            sums = new if sums is None else sums.mixed(new, memory(number))
+            own, ways, fastest = self.compared(demand, sums.times(self.network, ALIKE))
+            least = float(fastest.sum())
+            now = float((own - fastest).sum()) / least if least > 0.0 else 0.0
+            if now < best:
+                best, found = now, demand
+            if now <= FIRST_PART * gap:
+                break
+            chosen = self.switchers(demand, ways, sums, method, number)
+            demand = self.with_ways(demand, ways, chosen)
+        return found
 
-    def fullest(self, demand: Demand) -> float:
-        """The largest load of a road in an interval, over what it passes, when all drive as on empty roads."""
-        router = next(iter(self.routers.values()))
-        empty = router.costs(np.full((1, self.network.n_roads), np.nan), self.begin, self.span)
-        depart = np.ascontiguousarray(demand.depart)
-        entered = router.walked(empty, demand.route_start, demand.roads, depart)[1]
-        return fullest(self.network, demand.roads, entered, self.span)
-
-    def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int], Demand]:
-        """Drive ways: what came of it by road and interval, mean time, total delay, trips left; and the ways driven."""
+    def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int]]:
+        """Drive ways: what came of it by road and interval, mean time, total delay, trips left."""
         from rushhour.traffic.world import World
 
         world = World(self.network, demand, parameters=self.parameters, dt=self.dt, seed=self.seed)
@@ -289,10 +287,7 @@ class _Solver:
         mean = (means["mean_travel_time_s"] or 0.0) + (means["mean_departure_delay_s"] or 0.0)
         left = len(demand) - int(means["completed"] or 0)
         sums = measured_sums(measures, self.begin, self.span)
-        driven = (
-            _as_driven(demand, world.sim) if (demand.route_choice == WAY_OPEN).any() else demand
-        )
-        return sums, (round(mean, 3), round(total_delay(world), 3), left), driven
+        return sums, (round(mean, 3), round(total_delay(world), 3), left)
 
     def compared(self, demand: Demand, times: Floats) -> tuple[Floats, dict[int, Ways], Floats]:
         """Of the trips that may choose, (q,) s: what their ways take, and the fastest; and those ways."""
@@ -340,12 +335,6 @@ class _Solver:
             for i in range(len(demand))
         ]
         return _with_pieces(demand, pieces)
-
-
-def _as_driven(demand: Demand, sim: "Sim") -> Demand:
-    """The demand with the ways that drivers chose as they departed."""
-    places = zip(sim.trips.route_start.tolist(), sim.trips.route_end.tolist(), strict=True)
-    return _with_pieces(demand, [sim.routes.road[a:b] for a, b in places])
 
 
 def _with_pieces(demand: Demand, pieces: list[NDArray[np.int32]]) -> Demand:
