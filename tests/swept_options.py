@@ -183,6 +183,7 @@ def small_files(folder: Path) -> None:
                 "--quota routing=1")  # fmt: skip
     for line_ in (
         f"{grid} -o grid.h5", f"{grid} --control all_way_stop -o stops.h5",
+        f"{grid.replace('rows 2', 'rows 1')} -o pair.h5",
         f"{drive} --seed 1 --record run.h5 {measures}", f"{drive} --seed 1 --record a1.h5",
         *(f"{drive} --seed {seed} --set car.time_gap=2 --record b{seed}.h5" for seed in (1, 2)),
         f"{drive} --seed 2 --record a2.h5", "run map.osm --vehicles 3 --duration 3s --record osm.h5",

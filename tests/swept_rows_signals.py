@@ -7,7 +7,8 @@ from swept_options import Row, Told
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load
 
-S = "signals grid.h5 --trips 300 --over 10min --seed 3 --json"
+S = "signals pair.h5 --trips 150 --over 10min --seed 3 --json"
+G = S.replace("pair", "grid")  # whose run was recorded
 M = "signals crossroads --demand crossroads/demand.csv --json"
 
 
@@ -20,6 +21,10 @@ def traffic(facts: dict[str, Any]) -> float:
     return sum(row["pcu_h"] for row in facts["signals"])
 
 
+def groups(facts: dict[str, Any]) -> set[int | None]:
+    return {row["group"] for row in facts["signals"]}
+
+
 def made(t: Told, path: str) -> Network:
     return load(t.folder / path)
 
@@ -29,7 +34,7 @@ def shortest_green(facts: dict[str, Any]) -> int:
 
 
 SIGNALS = {
-    "network": Row(S, lambda t: len(t.facts["signals"]) == 4, S.replace("grid", "none"), "none.h5: no such file"),
+    "network": Row(S, lambda t: len(t.facts["signals"]) == 2, S.replace("pair", "none"), "none.h5: no such file"),
     "--demand": Row("signals grid.h5 --demand trips.csv --json", lambda t: traffic(t.facts) > 0, "none.csv", "none.csv"),
     "--demand-period": Row(f"{M} --demand-period 30min", lambda t: traffic(t.facts) > 1.5 * traffic(t.before), "soon", "--demand-period 'soon'"),
     "--demand-scale": Row(f"{S} --scale 3", lambda t: traffic(t.facts) > 2.0 * traffic(t.before), "-1", "wanted"),
@@ -48,7 +53,7 @@ SIGNALS = {
     "--cycle": Row(f"{S} --cycle 80", lambda t: cycles(t) == {80}, "long", "--cycle 'long': wanted seconds"),
     "--min-green": Row(f"{S} --min-green 15 --phases new", lambda t: shortest_green(t.facts) >= 15, "0", "least green 0 s: wanted 3 to 60"),
     "--phases": Row(f"{S} --phases new", lambda t: {row["phases"] for row in t.facts["signals"]} == {"new"}, "old", "old"),
-    "--coordinate": Row(f"{S} --scale 9 --coordinate 0", lambda t: {row["group"] for row in t.facts["signals"]} == {None} and t.changed("signals"),
+    "--coordinate": Row(f"{S} --coordinate 0", lambda t: groups(t.facts) == {None} != groups(t.before) and t.changed("signals"),
         "far", "--coordinate 'far': wanted metres"),
     "--standard": Row(f"{S} --phases new --standard mutcd", lambda t: t.changed("signals"), "mine", "mine"),
     "--from": Row(f"{S} --from 5min", lambda t: t.facts["begin_s"] == 300.0, "soon", "--from 'soon'"),
@@ -58,6 +63,6 @@ SIGNALS = {
     "--corridor": Row(f"{S} --plot c1.png --corridor 0.0,0.1", lambda t: t.facts["corridor"]["signals"] == ["0.0", "0.1"],
         "0.0,x", "no timed signal 'x'"),
     "--plot": Row(f"{S} --plot c2.png", lambda t: t.drawn("c2.png"), "c2.txt", "ends in"),
-    "--run": Row(f"{S} --plot c3.png --corridor 0.0,0.1 --run run.h5", lambda t: t.facts["corridor"]["vehicles"] > 0, "none.h5", "none.h5"),
+    "--run": Row(f"{G} --plot c3.png --corridor 0.0,0.1 --run run.h5", lambda t: t.facts["corridor"]["vehicles"] > 0, "none.h5", "none.h5"),
     "--json": Row(S, lambda t: "v/c" in t.without().out and t.facts["left_alone"] == {}),
 }  # fmt: skip

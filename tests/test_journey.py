@@ -12,6 +12,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -121,7 +122,8 @@ def killed(path: Path, words: list[object]) -> None:
                         process.send_signal(signal.SIGKILL)
                         break
             except RunError:
-                continue  # it is not there yet
+                pass  # it is not there yet
+            time.sleep(0.05)  # a core is left to it between two looks
         process.wait()
         assert process.stdout is not None
         assert process.returncode == -signal.SIGKILL, process.stdout.read().decode()[-2000:]

@@ -17,13 +17,13 @@ TREES = {
 FILES = sorted(name for name in TREES if not name.startswith("compiling."))
 
 
-def parallel_functions():
-    for stem, tree in TREES.items():
-        for f in ast.walk(tree):
-            if isinstance(f, ast.FunctionDef) and "parallel=True" in "".join(
-                ast.unparse(d) for d in f.decorator_list
-            ):
-                yield pytest.param(f, id=f"{stem}.{f.name}")
+PARALLEL = [
+    pytest.param(node, id=f"{stem}.{node.name}")
+    for stem, tree in TREES.items()
+    for node in ast.walk(tree)
+    if isinstance(node, ast.FunctionDef)
+    and "parallel=True" in "".join(ast.unparse(each) for each in node.decorator_list)
+]
 
 
 def prange_loops(f: ast.AST) -> list[ast.For]:
@@ -40,13 +40,13 @@ def assigned(node: ast.AST) -> list[ast.expr]:
     return found
 
 
-@pytest.mark.parametrize("f", list(parallel_functions()))
+@pytest.mark.parametrize("f", PARALLEL)
 def test_a_parallel_function_has_one_prange(f):
     """numba fuses neighbouring pranges, also across the calls in them."""
     assert len(prange_loops(f)) == 1
 
 
-@pytest.mark.parametrize("f", list(parallel_functions()))
+@pytest.mark.parametrize("f", PARALLEL)
 def test_parallel_functions_never_write_fields_of_a_namedtuple(f):
     """numba drops writes to namedtuple fields in a prange (#5872)."""
     for t in assigned(f):
@@ -55,7 +55,7 @@ def test_parallel_functions_never_write_fields_of_a_namedtuple(f):
         )
 
 
-@pytest.mark.parametrize("f", list(parallel_functions()))
+@pytest.mark.parametrize("f", PARALLEL)
 def test_parallel_functions_only_hand_out_chunks_to_serial_kernels(f):
     for loop in prange_loops(f):
         calls = [n for n in ast.walk(loop) if isinstance(n, ast.Call)]
@@ -63,7 +63,7 @@ def test_parallel_functions_only_hand_out_chunks_to_serial_kernels(f):
         assert len(names) == 1, f"one call to one serial kernel, found {sorted(names)}"
 
 
-@pytest.mark.parametrize("f", list(parallel_functions()))
+@pytest.mark.parametrize("f", PARALLEL)
 def test_no_scalar_is_summed_across_a_prange(f):
     """The order of a parallel sum, and so its last bits, depend on the number of threads."""
     for loop in prange_loops(f):
