@@ -20,6 +20,7 @@ from rushhour.cli import main
 from rushhour.roadnets.errors import DemandError, RushhourError
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.files import DemandOptions, read_demand_files
 from rushhour.traffic.demand.matrix import read_matrix
 from rushhour.traffic.demand.model import Demand
 
@@ -352,3 +353,41 @@ def test_zones_of_an_omx_file_keep_long_numbers_texts_and_a_byte_order_mark_harm
         assert set(counts(read_matrix(tmp_path / "m.omx", network))) == {"1-3", "1-4", "3-1", "3-4", "4-3"}  # fmt: skip
     (tmp_path / "m.mtx").write_text("\ufeff" + PAIRS, encoding="utf-8")
     assert counts(read_matrix(tmp_path / "m.mtx", network)) == {"1-3": 2, "3-4": 5, "4-1": 22}
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["origin,destination,trips", "From,To,Count", "O,D,Flow", "\ufeffo_zone,d_zone,demand", '"otaz","dtaz","vehicles"'],
+)  # fmt: skip
+def test_a_csv_is_a_matrix_by_any_of_the_usual_names_of_its_columns(
+    network: Network, tmp_path: Path, header: str
+) -> None:
+    rows = "1,3,4\n3,4,2\n"
+    (tmp_path / "own.csv").write_text(f"o_zone_id,d_zone_id,volume\n{rows}")
+    (tmp_path / "od.csv").write_text(f"{header}\n{rows}", encoding="utf-8")
+    own, found = (
+        read_demand_files([tmp_path / name], network, DemandOptions())
+        for name in ("own.csv", "od.csv")
+    )
+    assert found.ids == own.ids and len(found) == 6
+    np.testing.assert_array_equal(found.depart, own.depart)
+    np.testing.assert_array_equal(found.roads, own.roads)
+
+
+def test_a_column_of_a_matrix_that_is_not_used_is_said(network: Network, tmp_path: Path) -> None:
+    (tmp_path / "od.csv").write_text("o,d,trips,from_time\n1,3,4,6:00\n")
+    remarks = read_demand_files([tmp_path / "od.csv"], network, DemandOptions()).remarks
+    assert "columns of od.csv that are not used: from_time" in remarks
+
+
+def test_trips_with_a_departure_are_no_matrix_and_a_table_that_is_neither_is_told_what_both_have(
+    network: Network, tmp_path: Path
+) -> None:
+    road = network.road_ids[0]
+    (tmp_path / "trips.csv").write_text(
+        f"id,depart,origin,destination,count\na,5,{road},{road},2\n"
+    )
+    assert read_demand_files([tmp_path / "trips.csv"], network, DemandOptions()).ids == ("a",)
+    (tmp_path / "square.csv").write_text("zone,1,3\n1,0,4\n3,2,0\n")
+    with pytest.raises(DemandError, match=r"square\.csv: has no column depart; it has zone, 1, 3; a matrix .*o_zone_id"):  # fmt: skip
+        read_demand_files([tmp_path / "square.csv"], network, DemandOptions())

@@ -73,8 +73,11 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
     has_matrix = any(is_matrix(path) for path in kinds.get("table", ()))
     outlines = kinds.pop("zones", [])
     if outlines and not has_matrix and options.zones is None:
+        tables = kinds.get("table", [])
+        beside = f" ({tables[0]} has not the columns of one)" if tables else ""
         raise DemandError(
-            f"{outlines[0]}: zones without a matrix of trips between them, or a --scale by zone; give the matrix as demand, too"
+            f"{outlines[0]}: zones without a matrix of trips between them{beside}, or a --scale by zone; give the matrix as "
+            "demand, too (.omx, .mtx, or columns o_zone_id, d_zone_id, volume)"
         )
     if has_matrix and options.zones is None:
         options = replace(options, zones=zones_given(paths, network, options.ignored))

@@ -127,6 +127,10 @@ def read_matrix(
         if not skip_bad_trips:
             raise DemandError(f"{told}; correct them or leave them out with --skip-bad-trips")
         builder.remarks.append(f"trips of pairs that cannot be driven are left out: {told}")
+    if held.unused:
+        builder.remarks.append(
+            f"columns of {path.name} that are not used: {', '.join(held.unused)[:200]}"
+        )
     within = int(np.count_nonzero(drawn.first == WITHIN))
     if within:
         builder.remarks.append(f"trips within one zone or place are left out: {within}")

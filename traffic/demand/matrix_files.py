@@ -19,6 +19,12 @@ from rushhour.roadnets.reading.unpacking import unpacked
 from rushhour.roadnets.reading.values import number, whole
 
 COLUMNS: Final = ("o_zone_id", "d_zone_id", "volume")
+NAMES: Final = (  # of columns of a csv, in lower case, each COLUMN's own first
+    (COLUMNS[0], "origin", "orig", "o", "from", "o_zone", "origin_zone", "from_zone", "otaz"),
+    (COLUMNS[1], "destination", "dest", "d", "to", "d_zone", "destination_zone", "to_zone", "dtaz"),
+    (COLUMNS[2], "trips", "demand", "volumes", "flow", "count", "vehicles", "total"),
+)
+DEPART: Final = "depart"  # a column that trips have and matrices have not
 OUTLINES: Final = (".geojson", ".gpkg")  # of the zones of a matrix
 OMX: Final = (".omx",)
 VISUM: Final = (".mtx", ".mtx.gz", ".fma")
@@ -31,10 +37,14 @@ MOST_FACTOR: Final = 1e6
 
 @dataclass(frozen=True)
 class MatrixTable:
-    """A matrix as rows, volumes as they depart; span: of its file, s of the day it is for, None where it says none."""
+    """A matrix as rows, volumes as they depart; span: of its file, s of the day it is for, None where it says none.
+
+    unused: columns of its file that mean nothing here.
+    """
 
     table: CsvTable
     span: tuple[float, float] | None = None
+    unused: tuple[str, ...] = ()
 
 
 def is_matrix(path: Path) -> bool:
@@ -45,10 +55,18 @@ def is_matrix(path: Path) -> bool:
     name = path.name.lower()
     if name.endswith((*OMX, *VISUM)):
         return True
-    if not name.endswith((".csv", ".csv.gz")):
-        return False
+    found = _columns_of(path)
+    if set(COLUMNS[:2]) <= found:
+        return True
+    return DEPART not in found and all(found.intersection(names) for names in NAMES)
+
+
+def _columns_of(path: Path) -> set[str]:
+    """Names of the columns of a csv, in lower case; none of another file."""
+    if not path.name.lower().endswith((".csv", ".csv.gz")):
+        return set()
     try:
-        return set(COLUMNS[:2]) <= set(header_of(path))
+        return set(header_of(path))
     except NetworkError as error:
         raise DemandError(str(error)) from None
 
@@ -60,7 +78,20 @@ def matrix_table(path: Path) -> MatrixTable:
         return MatrixTable(_omx(path))
     if name.endswith(VISUM):
         return _visum(path)
-    return MatrixTable(read_table(path))
+    return _csv(path)
+
+
+def _csv(path: Path) -> MatrixTable:
+    """A csv, whatever of NAMES its columns are called."""
+    table = read_table(path)
+    called = [next((one for one in names if one in table.columns), None) for names in NAMES]
+    columns = {
+        name: table.columns[found]
+        for name, found in zip(COLUMNS, called, strict=True)
+        if found is not None
+    }
+    unused = tuple(name for name in table.columns if name and name not in called)
+    return MatrixTable(CsvTable(path, columns, table.lines), unused=unused)
 
 
 def _table(path: Path, zones: list[str], cells: "_Cells", lines: list[int]) -> CsvTable:
@@ -113,7 +144,7 @@ def _omx(path: Path) -> CsvTable:
             if len(wanted) != 1:
                 raise DemandError(
                     f"{path}: OMX with {len(names)} matrices ({', '.join(names)[:200] or 'none'}); wanted one, or one "
-                    "that is called trips or volume"
+                    "that is called trips or volume: write the one to drive into a file of its own, or call it so"
                 )
             data = _array(path, held, wanted[0])
             n = data.shape[0] if data.ndim == 2 else -1

@@ -45,7 +45,10 @@ class TripColumns:
         """A column that must exist. Raises DemandError without it."""
         if name not in self.columns:
             has = ", ".join((*self.columns, *self.unknown))[:120]
-            raise DemandError(f"{self.source}: has no column {name}; it has {has or 'none'}")
+            matrix = "; a matrix of trips between zones has o_zone_id, d_zone_id, volume"
+            raise DemandError(
+                f"{self.source}: has no column {name}; it has {has or 'none'}{matrix if name == 'depart' else ''}"
+            )
         return self.columns[name]
 
 
