@@ -1,6 +1,7 @@
 """A recorded run looked at through a session: moments, selecting, following, jumping, panels."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from rushhour.viewer.lights import states_at
 from rushhour.viewer.moments import NetworkSource
 from rushhour.viewer.panels import Timeline, time_labels, timeline_image
 from rushhour.viewer.recorded import RunSource
+from rushhour.viewer.run_costs import RunCosts
 from rushhour.viewer.session import Session
 from rushhour.viewer.standing import LONGEST, waited_words
 from rushhour.viewer.themes import DARK, SPEEDS
@@ -308,6 +310,18 @@ def test_a_jump_leads_to_who_stands_longest_and_then_to_the_next(session: Sessio
         assert session.note.startswith(f"number {wanted + 1} of ")
     row = moment.row(ranked[1])
     assert (session.state.camera.x, session.state.camera.y) == (moment.x[row], moment.y[row])
+
+
+def test_costs_have_bars_though_some_frames_waited_for_the_machine():
+    table = {name: np.full(200, 0.1) for name in PHASES}
+    table["frames"], table["time"] = np.ones(200), np.arange(200) + 1.0
+    for name in PHASES:
+        table[name][150:] = 40.0  # a quarter of them
+    run = SimpleNamespace(costs=SimpleNamespace(columns=table), meta={"dt": 0.25})
+    costs = RunCosts(run)  # type: ignore[arg-type]
+    for time, share in ((10.0, 0.25), (180.0, 1.0)):
+        (bars,) = costs.at(time)
+        assert min(1.0, bars.rows[-1][1] / bars.budget) == pytest.approx(share)
 
 
 def test_a_jump_leads_to_the_dearest_frames_in_their_order(session: Session):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
 MOST: Final = 20  # frames that are told as the dearest
+DEAR: Final = 4.0  # times the middle frame
 
 
 class RunCosts:
@@ -24,7 +25,11 @@ class RunCosts:
         self._ms = np.zeros((0, len(PHASES)))  # of one frame, by phase
 
     def at(self, time: float) -> tuple[Bars, ...]:
-        """The costs of a frame at a time in s; a full bar is the dearest frame of the run."""
+        """The costs of a frame at a time in s.
+
+        A full bar is a dear frame of the run, up to four times the middle one: what else the machine did in
+        some of them would leave no bar to be seen.
+        """
         if not self._read:
             self._take()
         if not len(self._time):
@@ -34,7 +39,8 @@ class RunCosts:
         real = 1e3 * float(self._run.meta["dt"])
         rows = [(phase, float(value)) for phase, value in zip(PHASES, ms, strict=True) if value]
         title = f"a frame: {ms.sum():.2f} ms for {real:.4g} ms"
-        full = float(np.percentile(self._ms.sum(axis=1), 99.0))
+        middle, dear = np.percentile(self._ms.sum(axis=1), (50.0, 99.0)).tolist()
+        full = min(dear, DEAR * middle)
         return (Bars(title, (*rows, ("all", float(ms.sum()))), full),)
 
     def dearest(self) -> tuple[tuple[float, float], ...]:
