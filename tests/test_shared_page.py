@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -394,6 +395,10 @@ def test_a_folder_is_fetched_by_the_parts_that_are_played(
         opened = Opened(browser, f"http://127.0.0.1:{server.server_port}/")
         size = (folder / "site/data.bin").stat().st_size
         assert not by_parts or sum(length for _, length in Server.parts) < 0.8 * size
+        begins = opened.get("Array.from(rushhour.runs.from)")
+        there = opened.get("Array.from(rushhour.head.there)")
+        rows = [sum(there[a : b + 1]) for a, b in pairwise(begins)]
+        assert rows[0] < 200 + 2 * there[begins[1]] < 900 < min(rows[1:])  # it opens sooner
         opened.drawn("rushhour.seek(75)")
         opened.until("rushhour.runs.at(rushhour.frameAt(75))")
         opened.drawn()

@@ -7,14 +7,15 @@ class Mesh {
   constructor() { this.data = new Float32Array(1 << 14); this.index = new Uint32Array(1 << 14); this.n = 0; this.m = 0; this.parts = []; this.road = -1; }
   room(vertices, indices) {
     const f = (this.n + vertices) * VERTEX_FLOATS;
-    if (f > this.data.length) { const d = new Float32Array(Math.max(f, 2 * this.data.length)); d.set(this.data); this.data = d; }
-    if (this.m + indices > this.index.length) { const d = new Uint32Array(Math.max(this.m + indices, 2 * this.index.length)); d.set(this.index); this.index = d; }
+    if (f > this.data.length) { const d = new Float32Array(Math.max(f, 4 * this.data.length)); d.set(this.data); this.data = d; }
+    if (this.m + indices > this.index.length) { const d = new Uint32Array(Math.max(this.m + indices, 4 * this.index.length)); d.set(this.index); this.index = d; }
   }
   vertex(x, y, nx, ny, half, along, style) {
     const d = this.data, at = this.n * VERTEX_FLOATS;
     d[at] = x; d[at + 1] = y; d[at + 2] = nx; d[at + 3] = ny; d[at + 4] = half; d[at + 5] = along; d[at + 6] = style; d[at + 7] = this.road;
     return this.n++;
   }
+  triangle(a, b, c) { const { index, m } = this; index[m] = a; index[m + 1] = b; index[m + 2] = c; this.m = m + 3; }
   // A ribbon along points; half: its half width, shift: of its middle to the left, m; more: longer at both ends, m.
   ribbon(xs, ys, from, to, half, shift, style, more = 0) {
     const k = to - from;
@@ -36,7 +37,7 @@ class Mesh {
       const v = this.vertex(x, y, nx, ny, typeof half === "number" ? half : half[i - from], along, style);
       this.vertex(x, y, -nx, -ny, typeof half === "number" ? half : half[i - from], along, style);
       if (first < 0) first = v;
-      else { const m = this.m; this.index.set([v - 2, v - 1, v, v, v - 1, v + 1], m); this.m += 6; }
+      else { this.triangle(v - 2, v - 1, v); this.triangle(v, v - 1, v + 1); }
     }
   }
   polygon(xs, ys, from, to, style) {
@@ -50,7 +51,7 @@ class Mesh {
       const dx = xs[i] - cx, dy = ys[i] - cy, d = Math.hypot(dx, dy) || 1;
       this.vertex(xs[i], ys[i], dx / d, dy / d, 0, 0, style);
     }
-    for (let i = 2; i < k; i++) { this.index.set([first, first + i - 1, first + i], this.m); this.m += 3; }
+    for (let i = 2; i < k; i++) this.triangle(first, first + i - 1, first + i);
   }
   quad(places, style) {
     const xs = [], ys = [];
@@ -210,7 +211,7 @@ class Ground {
       for (let i = 0; i < n; i++) {
         const p = first + (i + n - 1) % n, q = first + (i + 1) % n, ex = x[q] - x[p], ey = y[q] - y[p], e = Math.hypot(ex, ey) || 1;
         mesh.vertex(x[first + i], y[first + i], ey / e, -ex / e, 0, 0, grade);
-        mesh.index.set([middle, middle + 1 + i, middle + 1 + (i + 1) % n], mesh.m); mesh.m += 3;
+        mesh.triangle(middle, middle + 1 + i, middle + 1 + (i + 1) % n);
       }
     }
     mesh.cut(null);
@@ -281,7 +282,7 @@ class Ground {
         const dx = e[2 * i] - o[2 * i], dy = e[2 * i + 1] - o[2 * i + 1], d = Math.hypot(dx, dy) || 1;
         mesh.vertex(e[2 * i], e[2 * i + 1], dx / d, dy / d, 0, 0, STYLE.main);
       }
-      for (let i = 0; i < k; i++) { const a = 2 * i, b = 2 * ((i + 1) % k); mesh.index.set([a, a + 1, b, b, a + 1, b + 1], mesh.m); mesh.m += 6; }
+      for (let i = 0; i < k; i++) { const a = 2 * i, b = 2 * ((i + 1) % k); mesh.triangle(a, a + 1, b); mesh.triangle(b, a + 1, b + 1); }
       const { kerb, stripe } = this.facts.track;
       for (const [e, o] of [[l, r], [r, l]]) {
         const xs = [], ys = [];
@@ -304,7 +305,7 @@ class Ground {
           mesh.room(4, 6);
           const first = mesh.n, style = STYLE.turf + Math.min(0.9, 0.1 * (cost - 1));
           for (const [x, y, nx, ny] of [[X, Y, -1, -1], [X1, Y, 1, -1], [X1, Y1, 1, 1], [X, Y1, -1, 1]]) mesh.vertex(x, y, nx, ny, 0, 0, style); // its rim is as wide on all sides
-          mesh.index.set([first, first + 1, first + 2, first, first + 2, first + 3], mesh.m); mesh.m += 6;
+          mesh.triangle(first, first + 1, first + 2); mesh.triangle(first, first + 2, first + 3);
         }
         c = e;
       }

@@ -5,7 +5,10 @@ function clockText(t, tenths = false) {
   return `${sign}${h}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}${rest}`;
 }
 function lengthText(m) { return m >= 1000 ? `${+(m / 1000).toPrecision(3)} km` : `${+m.toPrecision(3)} m`; }
-function waitedText(s) { return s < 60 ? `${Math.round(s)} s` : `${Math.floor(s / 60)} min ${String(Math.round(s % 60)).padStart(2, "0")} s`; }
+function waitedText(s) {
+  const whole = Math.round(s), rest = whole % 60, minutes = `${(whole - rest) / 60} min`;
+  return whole < 60 ? `${whole} s` : rest ? `${minutes} ${String(rest).padStart(2, "0")} s` : minutes;
+}
 
 class Words {
   constructor(ground, facts) { this.ground = ground; this.said = ground.said; this.facts = facts; }

@@ -34,6 +34,7 @@ from rushhour.viewer.themes import (
 from rushhour.viewer.track import track_facts
 
 ROWS: Final = 250_000  # of a block of frames, about
+FIRST: Final = 0.2  # of that in the first one, which is decoded before anything is seen
 LONGEST: Final = 600  # frames of a block
 SCRIPTS: Final = ("decode.js", "ground.js", "draw.js", "labels.js", "words.js", "live.js", "app.js")
 INDEX: Final = "index.html"
@@ -77,7 +78,8 @@ def packed(
         before = rows
         frames.append(rows)
         size += len(rows)
-        if size > ROWS or len(frames) > LONGEST or k + 1 == times.size:
+        full = size > (1.0 if made.blocks else FIRST) * ROWS and len(frames) > 1
+        if full or len(frames) > LONGEST or k + 1 == times.size:
             at = times[starts[-1] : k + 1]
             made.blocks.append(frame_block(frames, at, origin, ways))
             if k + 1 < times.size:
