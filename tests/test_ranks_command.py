@@ -301,6 +301,29 @@ def test_a_full_disk_ends_the_recording_and_the_run_goes_on(
     assert json.loads(out)["state_hash"] == one["state_hash"], err
 
 
+HEARS_LATE = """
+import time
+import numpy as np
+from mpi4py import MPI
+from rushhour.traffic.ranks.messages import Sent, received
+sent = np.arange(5, dtype=np.uint8)
+if MPI.COMM_WORLD.rank == 1:
+    time.sleep(2.0)
+    Sent(MPI.COMM_WORLD, [0, 0], [sent, sent[:0]]).wait()
+else:
+    begun = time.process_time()
+    heard = [received(MPI.COMM_WORLD, 1).tolist() for _ in range(2)]
+    print(time.process_time() - begun)
+    assert heard == [[0, 1, 2, 3, 4], []]
+"""
+
+
+@needs_mpi
+def test_a_rank_that_waits_for_a_message_leaves_its_core_to_others() -> None:
+    out, err = on_ranks(2, "-c", HEARS_LATE)
+    assert 0.0 <= float(out) < 0.4, err
+
+
 LOSES_THE_OTHER = """
 import time
 from mpi4py import MPI

@@ -34,11 +34,15 @@ def told_numbers(comm: Any, mine: list[int]) -> NDArray[np.int64]:
 
 
 class Sent:
-    """Bytes on their way to some ranks, kept until they have left."""
+    """Bytes on their way to some ranks, behind how many they are; kept until they have left."""
 
     def __init__(self, comm: Any, to: list[int], messages: list[NDArray[np.uint8]]) -> None:
-        self._messages = messages
-        self._requests = [comm.Isend(each, rank) for rank, each in zip(to, messages, strict=True)]
+        self._messages = [(np.array([each.size], np.int64), each) for each in messages]
+        self._requests = [
+            comm.Isend(part, rank)
+            for rank, message in zip(to, self._messages, strict=True)
+            for part in message
+        ]
 
     def wait(self) -> None:
         """Wait until all have left."""
@@ -47,11 +51,12 @@ class Sent:
 
 
 def received(comm: Any, source: int) -> NDArray[np.uint8]:
-    """The bytes that a rank sends next to this one."""
-    from mpi4py import MPI
+    """The bytes that a rank sends next to this one.
 
-    status = MPI.Status()
-    message = comm.Mprobe(source, MPI.ANY_TAG, status)
-    out = np.empty(status.Get_count(MPI.BYTE), np.uint8)
-    message.Recv([out, MPI.BYTE])
+    How many they are comes before them: in a probe MPICH spins where it would sleep in a receive.
+    """
+    size = np.empty(1, np.int64)
+    comm.Recv(size, source)
+    out = np.empty(int(size[0]), np.uint8)
+    comm.Recv(out, source)
     return out

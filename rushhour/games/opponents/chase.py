@@ -31,7 +31,6 @@ STATE_NAMES: Final = ("wait", "destination", "intercept", "chase", "avoid", "box
 assert len(STATE_NAMES) == STATES
 STEP: Final = 1.0 / 30.0  # s, the longest in which bodies move
 MOST: Final = 1000  # opponents
-FIRST_ID: Final = 1  # of the opponents as bodies; the target is 0
 
 
 @dataclass(frozen=True)
