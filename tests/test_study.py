@@ -208,6 +208,17 @@ def test_an_event_of_a_variant_that_cannot_be_meant_is_told_before_any_run(
         assert not list((here / "out").glob("runs/*"))
 
 
+def test_a_parameter_of_a_variant_that_there_is_not_is_told_before_any_run(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wants('base = "base.toml"\nseeds = "1"\n[variants.v.parameters]\n"car.time_gapp" = 1.4\n')
+    for more in ([], ["--dry-run"]):
+        assert main(["study", "study.toml", "-o", "out", "--workers", "0", *more]) == 2
+        found = capsys.readouterr().err
+        assert "error: v: " in found and "car.time_gapp" in found and found.count("\n") == 1
+        assert not list((here / "out").glob("runs/*"))
+
+
 def test_what_counts_say_is_told_beside_the_differences(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -337,8 +348,9 @@ def test_counts_that_no_run_could_be_held_against_are_told_before_it_is_driven(
         (here / "counts.csv").write_text(f"road,begin,end,count\n{rows_}")
         based(SCENARIO + '[measures]\ninterval = "1min"\n')
         wants(f'base = "base.toml"\nseeds = "1"\n[counts]\nfile = "counts.csv"\nby = "{by}"\n')
-        assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 2
-        assert told in capsys.readouterr().err
+        for more in ([], ["--dry-run"]):
+            assert main(["study", "study.toml", "-o", "out", "--workers", "0", *more]) == 2
+            assert told in capsys.readouterr().err
 
 
 def test_runs_are_held_against_counts_and_a_missed_limit_is_exit_code_1(

@@ -113,6 +113,8 @@ def load_demand(
             found = {name: whole(file[name]) for name in more if name in file}
     except RunError as error:
         raise DemandError(f"{path}: {error}; write it again") from error
+    except FileNotFoundError:
+        raise DemandError(f"{path}: no such file; check the name") from None
     except DAMAGE as error:
         why = " ".join(str(error).split())[:200]
         raise DemandError(f"{path}: cannot be read ({why}); write it again") from None

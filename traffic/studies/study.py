@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, Final
@@ -92,7 +93,7 @@ def study(
     _mark(found, out)
     rows = {task.hash: row for task in tasks if (row := finished_row(out, task.hash)) is not None}
     missing = list({task.hash: task for task in tasks if task.hash not in rows}.values())
-    _want_events(missing)
+    _want_meant(missing)
     kept, failures = len(rows), dict[str, Outcome]()
     progress(kept, 0, kept + len(missing))
     if missing:
@@ -131,8 +132,8 @@ def tasks_of(found: Study, out: Path) -> list[Task]:
     return tasks
 
 
-def _want_events(missing: list[Task]) -> None:
-    """Refuse events of a variant that cannot be meant in its network before any run begins: roads, speeds, signals."""
+def _want_meant(missing: list[Task]) -> None:
+    """Refuse parameters that there are not, and events that cannot be meant in a network, before any run begins."""
     from rushhour.traffic.scenarios.opening import planned_events, scenario_network
 
     networks: dict[Path, Network | None] = {}
@@ -140,10 +141,13 @@ def _want_events(missing: list[Task]) -> None:
     for task in missing:
         scenario = task.spec.scenario()
         planned = planned_events(scenario, 0.0)
+        try:
+            parameters = Parameters(dict(scenario.parameters))
+        except RushhourError as error:
+            raise ScenarioError(f"{task.spec.variant}: {error}") from None
         if not planned or (scenario.network, planned) in checked:
             continue
         checked.append((scenario.network, planned))
-        parameters = Parameters(dict(scenario.parameters))
         if scenario.network not in networks:
             try:
                 networks[scenario.network] = scenario_network(scenario, parameters)
@@ -189,7 +193,7 @@ def dry_run(
     tasks = tasks_of(found, out)
     there = {task.hash for task in tasks if finished_row(out, task.hash) is not None}
     missing = list({task.hash: task for task in tasks if task.hash not in there}.values())
-    _want_events(missing)
+    _want_meant(missing)
     took = [known["cpu_s"] for one in there if "cpu_s" in (known := clocked(out, one))]
     facts: dict[str, Any] = {
         "name": found.name, "runs": len(tasks), "complete": len(there), "missing": len(missing),
@@ -207,11 +211,17 @@ def dry_run(
 
 def _trial(task: Task) -> tuple[float, str]:
     """Core seconds of a run, by driving it for TRIAL s at most; and how that was found."""
+    from rushhour.traffic.analysis.counts import want_comparable
     from rushhour.traffic.scenarios.opening import open_world
 
     began = process_time()
     scenario = task.spec.scenario()
     world = open_world(scenario)
+    if task.spec.counts is not None:
+        want_comparable(
+            task.spec.counts["file"], world.network, begin=world.begin, by=task.spec.counts["by"],
+            end=inf if scenario.duration is None else world.begin + scenario.duration,
+        )  # fmt: skip
     setup = process_time() - began
     world.step(1)
     started, began = perf_counter(), process_time()
