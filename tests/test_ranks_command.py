@@ -66,6 +66,19 @@ def test_an_option_that_ranks_do_not_do_is_refused_by_name(
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("what", ["steered.share=0.1", "quota.routing=5"])
+@pytest.mark.parametrize(
+    "words", [["nowhere.h5", "--trips", "5", "--over", "9s"], ["--resume", "nowhere.h5"]]
+)
+def test_parameters_that_ranks_do_not_do_are_refused_before_anything_is_read(
+    words: list[str], what: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PMI_SIZE", "3")
+    assert main(["run", *words, "--set", what]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"rushhour: error: {what.split('=')[0]} on several ranks: ")
+
+
 def test_only_the_first_rank_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +273,7 @@ def test_an_error_on_one_rank_ends_all_and_says_where(grid: Path, tmp_path: Path
     words = [*words_of(grid), "--record", tmp_path / "no" / "folder" / "run.h5"]
     _, err = on_ranks(3, *RUN, *words, code=2)
     assert "rushhour: error on rank 0 of 3: " in err and "run.h5: cannot be written" in err
+    assert "was killed" not in err
     assert time.monotonic() - begun < 300
 
 
@@ -373,6 +387,8 @@ def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
             assert time.monotonic() - begun < 10.0  # the others too, which hold the file
             time.sleep(0.05)
         assert process.returncode != 0 and f"PID {ranks[0]}" in said
+        assert f"error: rank 1 of 2 (process {ranks[0]} on " in said
+        assert said.count("was killed or crashed") == 1
     finally:
         process.kill()
     with RunFile(tmp_path / "run.h5") as run:

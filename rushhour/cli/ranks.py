@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+from rushhour.cli.rank_watch import be_watched, take_leave
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.ranks.refused import TO_DO, RankError, refuse_options
@@ -68,6 +69,7 @@ def communicator() -> Any:
             f"mpiexec started {told} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: they are of two "
             "MPIs; use the mpiexec of the one that mpi4py was made for (docs/ranks.md)"
         )
+    be_watched(MPI.COMM_WORLD)
     return MPI.COMM_WORLD
 
 
@@ -113,6 +115,7 @@ def ending_all() -> Iterator[None]:
             f"rushhour: error on rank {comm.rank} of {comm.size}: {text}",
             file=sys.stderr, flush=True,
         )  # fmt: skip
+        take_leave()
         time.sleep(PASSED_ON)
         comm.Abort(FAILED)
 

@@ -5,8 +5,9 @@ from math import isnan
 from typing import Final
 
 from rushhour.cli.progress import compile_bar
-from rushhour.cli.ranks import communicator
+from rushhour.cli.ranks import communicator, ranks_told
 from rushhour.roadnets.errors import RunError
+from rushhour.traffic.ranks.refused import refuse_parameters
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
 from rushhour.traffic.words.durations import clock, seconds
 
@@ -23,6 +24,7 @@ def resume(args: argparse.Namespace) -> int:
     from rushhour.cli.one_run import drive, given_fields, say
     from rushhour.traffic.recording.resuming import resume_open, want_network
     from rushhour.traffic.recording.run_file import RunFile
+    from rushhour.traffic.settings.parameters import Parameters
 
     for name in _OF_THE_FILE:
         if getattr(args, name) not in (None, []) and getattr(args, name) is not False:
@@ -32,6 +34,9 @@ def resume(args: argparse.Namespace) -> int:
     fields = given_fields(args)
     others = dict(fields.pop("parameters", ()))
     seed = fields.pop("seed", None)
+    if ranks_told() > 1:
+        refuse_parameters(Parameters(others))
+    comm = communicator()
     say(args, "reading the run")
     with compile_bar(), RunFile(args.resume) as run:
         if args.network is not None:
@@ -40,9 +45,7 @@ def resume(args: argparse.Namespace) -> int:
             want_network(args.resume, run.network(), load_network(args.network), str(args.network))
         say(args, "going to where the run goes on")
         anew = "measure" in fields
-        world = resume_open(
-            run, at, parameters=others, seed=seed, measures=not anew, comm=communicator()
-        )
+        world = resume_open(run, at, parameters=others, seed=seed, measures=not anew, comm=comm)
         if "closed" in fields:
             world.close_roads(fields.pop("closed"))
         until = float(run.meta.get("until", float("nan")))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rushhour.cli.common_options import add_json
 from rushhour.cli.outputs import H5, PNG, add_output, add_output_folder, want_apart
-from rushhour.cli.ranks import communicator
+from rushhour.cli.ranks import communicator, ranks_told
 from rushhour.cli.world_options import add_world_options
 from rushhour.traffic.ranks.refused import refuse_scenario
 
@@ -91,9 +91,9 @@ def run(args: argparse.Namespace) -> int:
         raise ScenarioError("--at is for --resume RUN; give --begin T for when the run begins")
     scenario = opened(args.network, **given_fields(args))
     _want_apart(scenario)
-    comm = communicator()
-    if comm is not None:
+    if ranks_told() > 1:
         refuse_scenario(scenario)
+    comm = communicator()
     world = open_world(scenario, lambda what: say(args, what), comm=comm)
     code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
     return code

@@ -47,7 +47,10 @@ def refuse_options(args: Any) -> None:
 
 
 def refuse_scenario(scenario: Any) -> None:
-    """Raise RankError for what a scenario asks for."""
+    """Raise RankError for what a scenario asks for, its parameters among it, before anything is read."""
+    from rushhour.traffic.settings.parameters import Parameters
+
+    refuse_parameters(Parameters(dict(scenario.parameters)))
     for field, option in SCENARIO.items():
         if getattr(scenario, field):
             raise RankError(
