@@ -65,35 +65,50 @@ def save_ways(path: Path, seed: int, base: Driver, tuned: Sequence[Driver]) -> N
     figure.savefig(path)
 
 
-def save_errors(path: Path, followers: dict[str, dict[str, Any]], grips: dict[str, float]) -> None:
-    """Draw the cross-track error of each body, by its grip: where the errors of Table I come from.
+def save_errors(
+    path: Path,
+    followers: dict[str, dict[str, Any]],
+    grips: dict[str, float],
+    published: dict[str, float],
+) -> None:
+    """Draw the cross-track error of each body by its grip, to the path and to the nearest waypoint.
 
-    followers: as in the JSON of path_following.py; grips: g of each body.
+    followers: as in the JSON of path_following.py; grips: g of each body; published: m, lines.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.0, 4.2), dpi=110, layout="constrained")
+    figure = Figure(figsize=(13.0, 4.6), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
-    axis = figure.subplots()
     bodies = sorted(grips, key=lambda body: -grips[body])
-    shown = {"baseline": COLOURS["baseline"], "ours": COLOURS["ours"], "tuned": COLOURS["tuned"], ASKS_LESS: "#8d99ae"}  # fmt: skip
-    for k, (name, colour) in enumerate(shown.items()):
-        values = [followers[name]["cte_by_body"][body] for body in bodies]
-        mean = sum(values) / len(values)
-        axis.bar(
-            [x + 0.2 * (k - 1.5) for x in range(len(bodies))], values, 0.19, color=colour, label=f"{name}: {mean:.2f} m",
-        )  # fmt: skip
-    for x, body in enumerate(bodies):
-        if grips[body] < MOST_ASKED:
-            axis.axvspan(x - 0.5, x + 0.5, color="#e9c46a", alpha=0.25, linewidth=0.0, zorder=0)
-    axis.set_xticks(range(len(bodies)), [f"{body}\n{grips[body]:.2f} g" for body in bodies])
-    axis.set_ylabel("cross-track error, m")
-    axis.set_title(
+    shown = {**COLOURS, ASKS_LESS: "#8d99ae"}
+    measures = {"cte_by_body": "distance to the path, m", "near_by_body": "distance to the nearest waypoint, m"}  # fmt: skip
+    for axis, (measure, words) in zip(
+        figure.subplots(1, 2, sharey=True), measures.items(), strict=True
+    ):
+        for k, (name, colour) in enumerate(shown.items()):
+            values = [followers[name][measure][body] for body in bodies]
+            mean = sum(values) / len(values)
+            axis.bar(
+                [x + 0.2 * (k - 1.5) for x in range(len(bodies))], values, 0.19, color=colour,
+                label=f"{name}: {mean:.2f} m",
+            )  # fmt: skip
+            if name in published:
+                axis.axhline(
+                    published[name], color=colour, linestyle="--", linewidth=1.0,
+                    label=f"{name}, published: {published[name]:.2f} m",
+                )  # fmt: skip
+        for x, body in enumerate(bodies):
+            if grips[body] < MOST_ASKED:
+                axis.axvspan(x - 0.5, x + 0.5, color="#e9c46a", alpha=0.25, linewidth=0.0, zorder=0)
+        axis.set_xticks(range(len(bodies)), [f"{body}\n{grips[body]:.2f} g" for body in bodies])
+        axis.set_ylabel(words)
+        axis.tick_params(labelleft=True)
+        axis.legend(title="mean of six bodies", fontsize=8)
+    figure.suptitle(
         f"yellow: bodies with less grip than the {MOST_ASKED:g} g that `lateral` 0.4 asks for",
         fontsize=10,
     )
-    axis.legend(title="mean of six bodies")
     figure.savefig(path)
 
 

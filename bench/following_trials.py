@@ -33,6 +33,7 @@ class Results:
     time: NDArray[np.float64]  # s
     speed: NDArray[np.float64]  # m/s, mean over the frames
     error: NDArray[np.float64]  # m, mean cross-track error over the frames
+    near: NDArray[np.float64]  # m, mean distance to the nearest waypoint over the frames
     inside: NDArray[np.float64]  # share of frames within the corridor
     trace: NDArray[np.float64]  # (frames, n, 2) m, every tenth frame, of those asked for
 
@@ -47,6 +48,7 @@ class Results:
             "stuck_events": int(self.events[at].sum()),
             "events_per_stuck_trial": float(self.events[at].sum() / max(1, stuck.sum())),
             "cte_m": float(self.error[at].mean()),
+            "near_m": float(self.near[at].mean()),
             "inside": float(self.inside[at].mean()),
             "time_s": float(self.time[at].mean()),
             "speed_ms": float(self.speed[at].mean()),
@@ -84,7 +86,9 @@ def run_trials(
     which = np.zeros(len(bodies_of), np.int64) if chosen is None else np.asarray(chosen)
     table, types = driver_table(drivers), body_types(bodies_of)
     f, bodies = at_start(paths, seed * len(NAMES) + path, which[body], body)
-    scores = Scores(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros(n))
+    scores = Scores(
+        np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(n)
+    )
     touched, trace = np.zeros(n, np.bool_), []
     for frame in range(round(CAP / DT)):
         follow_paths(paths, table, types, f, bodies, DT, 0, n)
@@ -100,6 +104,7 @@ def run_trials(
     return Results(
         np.asarray(seeds)[seed], path, body,
         f.stuck.astype(np.int64), f.teleports.astype(np.int64), frames * DT,
-        scores.speed / frames, scores.error / frames, scores.inside / frames,
+        scores.speed / frames, scores.error / frames, scores.near / frames,
+        scores.inside / frames,
         np.array(trace),
     )  # fmt: skip

@@ -81,7 +81,7 @@ def per_seed(found: Results) -> dict[str, NDArray[np.float64]]:
 
     return {
         "stuck_events": mean(found.events), "cte_m": mean(found.error),
-        "inside": mean(found.inside), "time_s": mean(found.time), "speed_ms": mean(found.speed),
+        "near_m": mean(found.near), "inside": mean(found.inside), "time_s": mean(found.time), "speed_ms": mean(found.speed),
     }  # fmt: skip
 
 
@@ -150,6 +150,11 @@ def by_group(found: Results, which: NDArray[np.int64], names: tuple[str, ...]) -
     return {name: int(found.events[which == i].sum()) for i, name in enumerate(names)}
 
 
+def of_bodies(found: Results, values: NDArray[np.float64]) -> dict[str, float]:
+    """Mean of values of the trials of each body."""
+    return {name: float(values[found.body == i].mean()) for i, name in enumerate(GAME)}
+
+
 def lines(told: dict[str, Any], seeds: int) -> list[str]:
     """The tables for people."""
     names = list(told["followers"])
@@ -163,6 +168,8 @@ def lines(told: dict[str, Any], seeds: int) -> list[str]:
         for name in PUBLISHED:
             cells.append(PUBLISHED[name][SHOWN.index(row)])
         rows.append(cells)
+    rows.append(["near_m", *[f"{told['followers'][n]['means']['near_m']:.3f}" for n in names],
+                 *[""] * len(PUBLISHED)])  # fmt: skip
     out += table(["", *names, *[f"published {name} /60" for name in PUBLISHED]], rows)
     out += ["", *table(
         ["stuck events", *names, *[f"published {name} /60" for name in PUBLISHED]],
@@ -228,9 +235,8 @@ def main() -> None:
                 "teleports": int(found.teleports.sum()),
                 "events_by_body": by_group(found, found.body, GAME),
                 "events_by_path": by_group(found, found.path, NAMES),
-                "cte_by_body": {
-                    name: float(found.error[found.body == i].mean()) for i, name in enumerate(GAME)
-                },
+                "cte_by_body": of_bodies(found, found.error),
+                "near_by_body": of_bodies(found, found.near),
             }
             for name, found in results.items()
         },
@@ -246,7 +252,10 @@ def main() -> None:
         for seed in range(min(2, options.seeds)):
             save_ways(options.plots / f"path-following-{seed}.png", seed, base, tuned)
         grips = {body: CLASSES[body].grip for body in GAME}
-        save_errors(options.plots / "path-following-errors.png", told["followers"], grips)
+        published = {name: row[SHOWN.index("cte_m")] for name, row in PUBLISHED.items()}
+        save_errors(
+            options.plots / "path-following-errors.png", told["followers"], grips, published
+        )
     if options.json:
         options.json.write_text(json.dumps(told, indent=1) + "\n")
 

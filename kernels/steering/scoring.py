@@ -1,5 +1,6 @@
 """What followers are scored by, frame by frame: error, corridor, speed, and when they arrive."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,19 @@ class Scores(NamedTuple):
 
     frames: NDArray[np.int64]
     error: NDArray[np.float64]  # m, of the distance to the path
+    near: NDArray[np.float64]  # m, of the distance to the nearest waypoint
     inside: NDArray[np.int64]  # frames within the corridor
     speed: NDArray[np.float64]  # m/s, of the amount
+
+
+@kernel
+def distance_to_waypoint(paths: Paths, path: int, x: float, y: float) -> float:
+    """m in plan from a place to the nearest waypoint of a path."""
+    least = math.inf
+    for k in range(paths.start[path], paths.start[path + 1]):
+        dx, dy = paths.points[k, 0] - x, paths.points[k, 1] - y
+        least = min(least, dx * dx + dy * dy)
+    return math.sqrt(least)
 
 
 @kernel
@@ -26,7 +38,7 @@ def score_frame(
 ) -> int:
     """Add a frame to the scores of followers lo .. hi-1; how many of them are still on their way.
 
-    Reads path, s, offset and the bodies' speed of the active; writes their scores, and active of
+    Reads path, s, offset and the bodies' place and speed of the active; writes their scores, and active of
     who came within `margin` m of the end of its path.
     """
     left = 0
@@ -35,6 +47,7 @@ def score_frame(
             continue
         scores.frames[i] += 1
         scores.error[i] += abs(f.offset[i])
+        scores.near[i] += distance_to_waypoint(paths, f.path[i], bodies.x[i], bodies.y[i])
         scores.speed[i] += abs(bodies.speed[i])
         if abs(f.offset[i]) <= paths.half_width[f.path[i]]:
             scores.inside[i] += 1
