@@ -69,6 +69,7 @@ class Streets:
     # Rise per metre between two nodes of a way that says its incline, in its direction.
     grades: dict[tuple[int, int], float] = field(default_factory=dict)
     aloft: set[frozenset[int]] = field(default_factory=set)  # neighbours on a bridge, in a tunnel
+    cut: set[int] = field(default_factory=set)  # nodes at which the map was cut
 
     def find(
         self,
@@ -145,7 +146,7 @@ def streets_of(
     osm: OsmMap, place: str, speeds: dict[str, float], private: bool, urban: dict[int, BuiltUp]
 ) -> Streets:
     """Links of a map. place, speeds: as in `rules_of`; urban: what is known of ways, by id."""
-    streets = Streets([], dict(osm.xy), osm.node_tags, osm.remarks)
+    streets = Streets([], dict(osm.xy), osm.node_tags, osm.remarks, cut=set(osm.cut))
     # By tags as well as id: the edges of a graph that come from one way may differ.
     rules: dict[_Said, tuple[WayRules, bool]] = {}
     known: dict[tuple[frozenset[tuple[str, str]], bool], tuple[WayRules, bool, list[Doubt]]] = {}
@@ -243,6 +244,7 @@ def _join_twins(ways: list[OsmWay], streets: Streets) -> None:
                 **streets.node_tags[node],
                 **streets.node_tags.get(other, {}),
             }
+    streets.cut.update(same[node] for node in same.keys() & streets.cut)
     for way in ways:
         if same.keys() & set(way.nodes):
             renamed = [same.get(node, node) for node in way.nodes]

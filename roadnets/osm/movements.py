@@ -146,15 +146,16 @@ class _Walker:
         kept.sort(key=lambda e: e[1])
         if (way_at(link, not forward), end) in self.bans.on_red:
             turns.waits_on_red.add(road)
-        x, y = streets.xy[end]
-        outside = not (self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3])
         if len(ends[end]) == 1:
-            if outside or not two_way:
+            if self._goes_on(end) or not two_way:
                 turns.gates_out.add(road)
                 if direction(link, not forward).lanes:
                     turns.gates_in.add((index, not forward))
             else:
                 kept = [((index, not forward), pi)]
+        elif end in streets.cut and all(abs(angle) > BACK for _, angle in kept):
+            kept = []  # what comes back there is the other carriageway of a street
+            turns.gates_out.add(road)
         elif not kept and two_way:
             kept = [((index, not forward), pi)]
             self._find_no_exit(link, end, "a U-turn is allowed")
@@ -162,7 +163,7 @@ class _Walker:
             turns.gates_out.add(road)
             self._find_no_exit(link, end, "vehicles leave the map there")
         start = node_at(link, forward)
-        if len(ends[start]) == 1 and not two_way:
+        if (len(ends[start]) == 1 and not two_way) or start in streets.cut:
             turns.gates_in.add(road)
         turns.follow[road] = sorted(kept + buses, key=lambda e: e[1]) if buses else kept
 
@@ -172,6 +173,12 @@ class _Walker:
         began = merged.home(node_at(links[road[0]], road[1]))
         ends = merged.home(node_at(links[exit[0]], not exit[1]))
         return began == ends and abs(angle) > SHARP
+
+    def _goes_on(self, node: int) -> bool:
+        """Whether a street goes on at a node where the map, or the part of it that is read, ends."""
+        x, y = self.streets.xy[node]
+        inside = self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3]
+        return node in self.streets.cut or not inside
 
     def _find_no_exit(self, link: Link, end: int, done: str) -> None:
         if self.silent:

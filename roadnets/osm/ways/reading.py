@@ -6,6 +6,7 @@ from the extra `data`.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,10 @@ BUILT_UP: Final = {
     "place": ("city", "town", "village", "hamlet", "suburb", "quarter", "neighbourhood", "city_block"),
 }  # fmt: skip
 NEAR: Final = 0.002  # degrees from the roads' box within which areas count
+# Ways that a map has at least, and share of their nodes within the box that all of them reach, for it
+# to tell where the map was cut.
+FEWEST_WAYS: Final = 100
+MOST_WITHIN: Final = 0.8
 MOST_NODES: Final = 50_000_000  # of roads; more would not fit an ordinary computer
 
 
@@ -75,6 +80,7 @@ class OsmMap:
     remarks: Remarks = field(default_factory=Remarks, compare=False)  # of the reader
     middle: tuple[float, float] | None = None  # longitude and latitude
     built_up: list[list[Line]] = field(default_factory=list)  # areas: the lines around each, m
+    cut: set[int] = field(default_factory=set)  # nodes at which streets were cut that go on
 
 
 def _osmium() -> Any:
@@ -106,8 +112,10 @@ def read_osm(path: Path, service: str, area: Area | None = None) -> OsmMap:
         raise NetworkError(
             f"{path}: not read as OpenStreetMap ({reason}); give a whole .osm, .osm.gz or .osm.pbf"
         ) from None
-    ways, places, node_tags, restrictions, skipped, built_up = found
-    return map_of(path, ways, places, node_tags, restrictions, skipped, area, built_up=built_up)
+    ways, places, node_tags, restrictions, skipped, built_up, bounds = found
+    return map_of(
+        path, ways, places, node_tags, restrictions, skipped, area, built_up=built_up, bounds=bounds
+    )
 
 
 def map_of(
@@ -120,17 +128,21 @@ def map_of(
     area: Area | None = None,
     degrees: bool = True,
     built_up: Sequence[list[Line]] = (),
+    bounds: Box | None = None,
 ) -> OsmMap:
     """A map of what was read, in metres around its middle. places: of nodes, lon, lat if `degrees`,
-    else already metres, of nowhere. area: only what lies within. built_up: areas, lon, lat.
+    else already metres, of nowhere. area: only what lies within. built_up: areas, lon, lat. bounds:
+    out of which it was cut, as the file says.
 
     Raises NetworkError where nothing is left and for places that are no town's.
     """
+    cut = _cut_at_box(ways, places, bounds)
     if area is not None:
-        ways = _within(ways, places, area)
+        ways, outside = _within(ways, places, area)
+        cut |= outside
         if not ways:
             raise NetworkError(f"{path}: no road for cars within the area; see --bbox, --polygon")
-    missing = _cut_missing(ways, places)
+    missing = _cut_missing(ways, places, cut)
     lone = sorted({w.id for w in ways if len(w.nodes) < 2} - missing.keys())
     ways = [way for way in ways if len(way.nodes) > 1]
     if not ways:
@@ -147,7 +159,7 @@ def map_of(
     name = path.name.split(".")[0]
     return OsmMap(
         name, ways, at, kept, restrictions, projection, skipped, missing, lone, middle=middle,
-        built_up=areas,
+        built_up=areas, cut=cut & at.keys(),
     )  # fmt: skip
 
 
@@ -238,7 +250,15 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     ways.sort(key=lambda way: way.id)
     restrictions.sort(key=lambda r: r.id)
     built_up += _of_relations(osmium, path, members)
-    return ways, places, node_tags, restrictions, skipped, built_up
+    return ways, places, node_tags, restrictions, skipped, built_up, _bounds(roads.header.box())
+
+
+def _bounds(box: Any) -> Box | None:
+    """The box out of which a file says that it was cut, degrees."""
+    if not box.valid():
+        return None
+    low, high = box.bottom_left, box.top_right
+    return low.lon, low.lat, high.lon, high.lat
 
 
 def is_built_up(tags: Tags) -> bool:
@@ -327,8 +347,41 @@ def _place_negative(
             places[node.id] = (node.location.lon, node.location.lat)
 
 
-def _within(ways: list[OsmWay], places: dict[int, tuple[float, float]], area: Area) -> list[OsmWay]:
-    """The parts of ways within an area: nodes outside count as missing, but for the next one."""
+def _cut_at_box(
+    ways: list[OsmWay], places: dict[int, tuple[float, float]], bounds: Box | None
+) -> set[int]:
+    """Ends of ways beyond the box out of which a map was cut, with the ways that reach it kept whole.
+
+    Without bounds: beyond the least box that each of the ways reaches, which is all but that, as
+    those of its border are short. Of maps that were not cut so, next to nothing lies beyond it.
+    """
+    lines = [line for way in ways if (line := [places[n] for n in way.nodes if n in places])]
+    if not lines:
+        return set()
+    if bounds is not None:
+        low, high = np.array(bounds).reshape(2, 2)
+    elif len(lines) < FEWEST_WAYS:
+        return set()
+    else:
+        at = np.array([place for line in lines for place in line])
+        start = np.cumsum([0, *(len(line) for line in lines[:-1])])
+        low = np.maximum.reduceat(at, start).min(axis=0)
+        high = np.minimum.reduceat(at, start).max(axis=0)
+        if ((at >= low) & (at <= high)).all(axis=1).mean() < MOST_WITHIN:
+            return set()
+    (west, south), (east, north) = low.tolist(), high.tolist()
+    ends = {node for way in ways for node in (way.nodes[0], way.nodes[-1]) if node in places}
+    return {
+        node
+        for node in ends
+        if not (west <= places[node][0] <= east and south <= places[node][1] <= north)
+    }
+
+
+def _within(
+    ways: list[OsmWay], places: dict[int, tuple[float, float]], area: Area
+) -> tuple[list[OsmWay], set[int]]:
+    """The parts of ways within an area, and their nodes outside: of those the next one is kept."""
     held = area.holds(np.array(list(places.values())).reshape(-1, 2))
     inside = {node for node, holds in zip(places, held.tolist(), strict=True) if holds}
     kept: list[OsmWay] = []
@@ -343,11 +396,16 @@ def _within(ways: list[OsmWay], places: dict[int, tuple[float, float]], area: Ar
                 piece = []
         if len(piece) > 1:
             kept.append(OsmWay(way.id, piece, way.tags))
-    return kept
+    return kept, {node for way in kept for node in way.nodes} - inside
 
 
-def _cut_missing(ways: list[OsmWay], places: dict[int, tuple[float, float]]) -> dict[int, int]:
-    """Split ways at nodes that the file lacks (appends the rest as ways); returns them by way."""
+def _cut_missing(
+    ways: list[OsmWay], places: dict[int, tuple[float, float]], cut: set[int]
+) -> dict[int, int]:
+    """Split ways at nodes that the file lacks (appends the rest as ways); returns them by way.
+
+    Adds the nodes beside those to `cut`.
+    """
     missing: dict[int, int] = {}
     rest: list[OsmWay] = []
     for way in ways:
@@ -360,6 +418,12 @@ def _cut_missing(ways: list[OsmWay], places: dict[int, tuple[float, float]]) -> 
                 clean[-1].append(node)
         if lost:
             missing[way.id] = lost
+            cut.update(
+                one
+                for pair in pairwise(way.nodes)
+                if not places.keys() >= set(pair)
+                for one in pair
+            )
         pieces = [piece for piece in clean if len(piece) > 1]
         way.nodes = pieces[0] if pieces else []
         rest += [OsmWay(way.id, piece, way.tags) for piece in pieces[1:]]
