@@ -223,6 +223,22 @@ def test_a_course_has_a_line_at_which_it_begins():
     assert np.hypot(*(quads.mean(axis=(0, 1)) - line.mean(axis=0))) < 0.5
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_no_racer_is_below_the_legend_of_a_picture(lower: bool):
+    record = two_on_a_straight()
+    x, y = record.at(3.0)[0, :2].tolist()
+    side = 16.0  # m: seen, so that this racer is in a corner of the right side
+    edge = 1.5 if lower else side - 1.5
+    box = (x + 1.5 - side, y - edge, x + 1.5, y - edge + side)
+    image = race_picture(record, 3.0, (600, 600), box).astype(int)
+    mine = np.abs(image - race_colours(2)[0]).max(axis=2) <= 6
+    rows, columns = np.nonzero(mine)
+    corner = rows > 480 if lower else rows < 120
+    assert (corner & (columns > 480)).sum() > 500  # of it, where the legend else is
+    other = rows < 300 if lower else rows > 300
+    assert (other & (columns > 300)).sum() > 100  # its chip in the legend
+
+
 def test_horses_are_no_cars():
     """Whoever is narrow has a body and no wheels beside it."""
     record = replace(two_on_a_straight(), width=np.array([0.8, 2.0]), length=np.array([2.4, 4.0]))

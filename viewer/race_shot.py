@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rushhour.games.racing.race_file import RaceRecord
 from rushhour.roadnets.errors import RunError
@@ -24,6 +24,7 @@ GAP: Final = 10  # pixels beside panels
 MARGIN: Final = 0.04  # of the extent
 TEXT: Final = 2  # times the size of a letter
 MOST_TOLD: Final = 10  # racers
+LOOKS: Final = 200  # times of a film at which is looked where racers are
 LONGEST_FILM: Final = 100_000  # pictures
 
 
@@ -36,7 +37,7 @@ def race_picture(
 ) -> NDArray[np.uint8]:
     """A race at a time, s, as an image (height, width, 3): the ground, the bodies, who leads."""
     raster = _ground(record, size, box, theme)
-    return _with_bodies(raster, record, time, theme)
+    return _with_bodies(raster, record, time, theme, _legend_below(raster, record, [time]))
 
 
 def save_race_shot(
@@ -71,6 +72,7 @@ def save_race_video(
     at = box if callable(box) else None
     raster = _ground(record, (width, height), None if callable(box) else box, theme)
     bare = raster.canvas.copy()
+    below = at is not None or _legend_below(raster, record, np.linspace(begin, end, LOOKS))
     with film(path, (width, height), fps) as add:
         for k in range(count):
             time = begin + k * rate / fps
@@ -78,7 +80,7 @@ def save_race_video(
                 raster = _ground(record, (width, height), at(time), theme)
             else:
                 raster.canvas[:] = bare
-            add(_with_bodies(raster, record, time, theme))
+            add(_with_bodies(raster, record, time, theme, below))
             tell((k + 1) / count)
     return count
 
@@ -135,8 +137,9 @@ def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None, theme: T
 
 
 def _with_bodies(
-    raster: Raster, record: RaceRecord, time: float, theme: Theme
+    raster: Raster, record: RaceRecord, time: float, theme: Theme, below: bool
 ) -> NDArray[np.uint8]:
+    """The bodies on the ground, and panels; below: the legend is in the lower right corner, else in the upper one."""
     place = record.at(time)
     there = np.flatnonzero(np.isfinite(place[:, 0]))
     pose, length = place[there], record.length[there]
@@ -161,10 +164,18 @@ def _with_bodies(
     ruler = scale_image(1.0 / raster.pixels_per_metre, image.shape[1], TEXT, theme)
     lay(image, ruler, GAP, image.shape[0] - GAP - ruler.shape[0])
     legend = legend_image(race_legend(record, time), TEXT, theme)
-    lay(
-        image,
-        legend,
-        image.shape[1] - GAP - legend.shape[1],
-        image.shape[0] - GAP - legend.shape[0],
-    )
+    y = image.shape[0] - GAP - legend.shape[0] if below else GAP
+    lay(image, legend, image.shape[1] - GAP - legend.shape[1], y)
     return image
+
+
+def _legend_below(raster: Raster, record: RaceRecord, times: ArrayLike) -> bool:
+    """Whether no more racers come where a legend is in the lower right corner than in the upper one."""
+    last = float(np.max(np.asarray(times)))  # it is the widest when all have arrived
+    high, wide, _ = legend_image(race_legend(record, last), TEXT, DARK).shape
+    x, y = np.moveaxis(raster.pixels(record.at(times)[..., :2]) / SMOOTHING, -1, 0)
+    height, width = (side // SMOOTHING for side in raster.canvas.shape[:2])
+    beside = (x > width - 2 * GAP - wide) & (x < width)
+    lower = beside & (y > height - 2 * GAP - high) & (y < height)
+    upper = beside & (y > 0) & (y < 2 * GAP + high)
+    return bool(lower.sum() <= upper.sum())
