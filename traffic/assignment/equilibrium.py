@@ -40,8 +40,8 @@ LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations
 SLOWER: Final = 1.05  # times the mean time of the best iteration: where there is more to gain as well, the step was too long
 BY_GAP: Final = Method()
 LOADINGS: Final = 8  # of queues at most, before the first simulation
-FIRST_PART: Final = 0.25  # of the wanted gap, at which these end
-RULES: Final = "6"  # of iterations: another number where the same settings come to other ways
+FIRST_PART: Final = 0.05  # of the wanted gap, at which these end
+RULES: Final = "7"  # of iterations: another number where the same settings come to other ways
 
 
 @dataclass
