@@ -176,7 +176,7 @@ class Recorder:
             self._lay_out()
             self._file.swmr_mode = True
             self._file.flush()
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # the latter: h5py's, as swmr mode begins
             raise self._failure(error) from error
         self._size = self.path.stat().st_size
         least = 0 if most is None else self._reckoned()
