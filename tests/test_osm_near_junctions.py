@@ -42,6 +42,14 @@ def leads(network: Network) -> dict[tuple[str, int], set[tuple[str, int]]]:
     return found
 
 
+def points_along(network: Network, name: str) -> np.ndarray:
+    """Places 2 m apart along a lane, as complex numbers."""
+    lane = network.lane_index[name]
+    points = network.lane_points(lane) @ (1.0, 1j)
+    station = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(points)))))
+    return np.interp(np.arange(0.0, station[-1], 2.0), station, points)
+
+
 def arriving(network: Network, node: str, way: str) -> str:
     """The road of a way that ends at an intersection, along the way."""
     roads = network.arrays.roads
@@ -167,6 +175,7 @@ def test_the_lane_of_a_ramp_goes_on_into_an_exit_that_comes_soon(
     found = leads(network)
     assert found["13#0", 0] == {("11#0", own)}
     assert found["11#0", own] == {("14#0", 0)}
+    assert network.arrays.conflicts.other.size == 0  # who leaves is in nobody's way
     for k in (0, 1):
         assert found["10#0", k] == {("11#0", first + k)}
         assert ("12#0", k) in found["11#0", first + k]
@@ -201,7 +210,8 @@ def test_the_lane_of_a_ramp_ends_before_other_exits(tmp_path: Path, case: dict[s
 def test_who_comes_and_who_leaves_change_places_between_a_ramp_and_an_exit(
     tmp_path: Path, side: float, gap: float
 ):
-    """2,400 veh/h, 600 of them by the ramp and 600 to the exit: all come through."""
+    """2,400 veh/h, 600 of them by the ramp and 600 to the exit: all come through, and lose little time
+    (17 s where who left was in the others' way)."""
     network = weaving(tmp_path, gap, side, side)
     kind, builder = VehicleType(), DemandBuilder()
     roads = {name: network.road_index[f"{name}#0"] for name in (10, 11, 12, 13, 14)}
@@ -216,6 +226,33 @@ def test_who_comes_and_who_leaves_change_places_between_a_ramp_and_an_exit(
     assert world.done
     assert checker.violations == {}
     assert np.max(world.trips.longest_standstill) < 60.0
+    assert np.mean(world.trips.time_loss) < 13.0
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("slope", [0.05, 0.1, 0.16])
+@pytest.mark.parametrize(("main", "link"), [(1, 1), (2, 1), (3, 1), (2, 2)])
+def test_a_ramp_with_lanes_of_its_own_lies_beside_the_road_that_it_leaves_or_joins(
+    tmp_path: Path, leaves: bool, side: float, slope: float, main: int, link: int
+):
+    """Columbus 29488752: who left stood in the way of who drove on beside it, in a lane of its own."""
+    far = -500.0 if leaves else 500.0
+    nodes = {1: (far, 0.0), 2: (0.0, 0.0), 3: (-far, 0.0), 4: (-far, side * slope * 500.0)}
+    lines = [[1, 2], [2, 3], [2, 4]]
+    kinds = [("motorway", main + link), ("motorway", main), ("motorway_link", link)]
+    ways = [
+        (10 + k, line if leaves else line[::-1], street(kind, lanes=str(n), oneway="yes"))
+        for k, (line, (kind, n)) in enumerate(zip(lines, kinds, strict=True))
+    ]
+    network = read(tmp_path, nodes, ways, "DE")
+    assert network.arrays.connectors.from_lane.size == main + link
+    assert network.arrays.conflicts.other.size == 0
+    own, ramp = (
+        np.concatenate([points_along(network, f"{way}#0_{k}") for k in range(n)])
+        for way, n in ((11, main), (12, link))
+    )
+    assert np.min(np.abs(own[:, None] - ramp)) > 3.2  # a lane is 3.75 m wide
 
 
 def test_a_ramp_of_a_lesser_road_gives_way_where_it_is_no_wider_behind_it(tmp_path: Path):

@@ -3,6 +3,7 @@
 Source: networks.md 4.1 - 4.5.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from math import radians
 from typing import Final, NamedTuple
@@ -75,6 +76,7 @@ def approaches_of(
             )
         )
     _join_side_by_side(streets, found)
+    _part_side_by_side(streets, found)
     _feed_spare_lanes(streets, found)
     _end_lanes(streets, found)
     return found
@@ -127,6 +129,25 @@ def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
             approach.exits[0].pairs.clear()
         for (approach, lane), to in zip(feeders, lanes, strict=True):
             approach.exits[0].pairs.append((lane, to))
+
+
+def _part_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
+    """Where the roads of a fork have as many lanes as the road before, or one more, each goes on in its
+    own; the one that is short leads into both. What the map says of the lanes comes first."""
+    fed = Counter(exit.road for approach in approaches for exit in approach.exits)
+    for approach in approaches:
+        entry, exits = _entry(streets, approach), approach.exits
+        if len(exits) != 2 or any(fed[e.road] > 1 or abs(e.angle) > BESIDE for e in exits):
+            continue
+        lanes = entry.car_lanes
+        to = [direction(streets.links[e.road[0]], e.road[1]).car_lanes for e in exits]
+        counts = [len(t) for t in to]
+        if entry.turns or not max(counts) <= len(lanes) <= sum(counts) <= len(lanes) + 1:
+            continue
+        for exit, own, onward in zip(
+            exits, (lanes[: counts[0]], lanes[-counts[1] :]), to, strict=True
+        ):
+            exit.pairs[:] = zip(own, onward, strict=True)
 
 
 def _end_lanes(streets: Streets, approaches: list[Approach]) -> None:

@@ -23,7 +23,7 @@ MOST: Final = 30.0  # m
 SHARP: Final = radians(30.0)  # streets at a smaller angle run side by side
 FLAT: Final = radians(150.0)  # no corner between streets at a larger one
 CORNER: Final = radians(130.0)  # two streets at a smaller angle meet at a corner, not in a bend
-TAPER: Final = 100.0  # m along which carriageways come to lie as far apart as their lines
+TAPER: Final = 200.0  # m at most along which roads come to lie as far apart as their lines
 STAYS: Final = (0.0, 0.0)  # slide of lanes that do not
 LOOP: Final = 13.0  # m cut from a dead end for the turn back
 KERB: Final = {3: 3.0, 2: 3.0, 1: 2.0}  # m, radius of the kerb by rank; others 4
@@ -143,9 +143,10 @@ def street_line(streets: Streets, link: Link) -> Line:
         return line
     at = stations(line)
     slide = np.array([[0.0, at[-1]], link.slide])
-    if not link.rules.transition and at[-1] > 2.0 * TAPER:
+    if not link.rules.transition and at[-1] > TAPER:
+        reach = min(TAPER, 0.5 * at[-1])
         slide = np.array(
-            [[0.0, TAPER, at[-1] - TAPER, at[-1]], [link.slide[0], 0.0, 0.0, link.slide[1]]]
+            [[0.0, reach, at[-1] - reach, at[-1]], [link.slide[0], 0.0, 0.0, link.slide[1]]]
         )
         line = np.array([point_at(line, s) for s in np.union1d(at, slide[0])])
         at = np.union1d(at, slide[0])

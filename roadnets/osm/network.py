@@ -35,6 +35,7 @@ from rushhour.roadnets.osm.transitions import (
     lay_carriageways_apart,
     lay_transitions,
     part_carriageways,
+    part_ramps,
 )
 from rushhour.roadnets.osm.ways.area import Area, Box, read_polygon
 from rushhour.roadnets.osm.ways.legal import place_of
@@ -127,6 +128,7 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     lay_transitions(streets)
     lay_carriageways_apart(streets, merged)
     part_carriageways(streets)
+    part_ramps(streets)
     return OsmPlan(osm, streets, signs, merged, bans, country, urban, left, sides)
 
 

@@ -2,22 +2,23 @@
 
 Those of `placement=transition` slide from where the street before has them to the next one's. The
 two carriageways into which a street parts slide apart towards the node where they do: their lines
-meet there, and drawn on both sides of them their lanes would lie on each other. Where the map draws
-two carriageways nearer to each other than their lanes are wide, both move aside.
+meet there, and drawn on both sides of them their lanes would lie on each other. So do a main road and
+a ramp. Where the map draws two carriageways nearer to each other than their lanes are wide, both move aside.
 Source: networks.md 3.1; the page on placement of the OpenStreetMap wiki.
 """
 
 from dataclasses import replace
-from math import pi, radians
+from math import pi, radians, tan
 from typing import Final
 
 import numpy as np
 
 from rushhour.roadnets.geometry.street_lines import Line, line_length, point_at
-from rushhour.roadnets.osm.legs import half_width
+from rushhour.roadnets.osm.legs import MOST, half_width
 from rushhour.roadnets.osm.links import Link, Streets, node_at
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
+from rushhour.roadnets.osm.ramps import MAIN, RAMPS
 from rushhour.roadnets.osm.signs import line_of
 from rushhour.roadnets.osm.ways.tags import WayRules
 
@@ -25,6 +26,8 @@ PARTING: Final = radians(60.0)  # between two carriageways, and off the street t
 ALONG: Final = 5.0  # m between the places where the room between carriageways is measured
 LEAST: Final = 0.3  # m; lanes that lie on each other by less stay
 SHORTEST: Final = 40.0  # m; shorter ones lead round an island, with no room to move in
+
+ROADS: Final = (*MAIN, *RAMPS)
 
 Ends = dict[int, list[tuple[int, bool]]]
 
@@ -64,6 +67,44 @@ def part_carriageways(streets: Streets) -> None:
                     _middle(streets.links[street], towards) + half_width(link) - link.rules.shift
                 )
                 link.slide = (aside, link.slide[1]) if begins else (link.slide[0], aside)
+
+
+def part_ramps(streets: Streets) -> None:
+    """Lay ramps beside the road that they leave or join, unless that gets wider or narrower by more.
+
+    Of two roads of one rank each moves aside by half of what is missing, else the lower one by all.
+    """
+    links = streets.links
+    for here in streets.ends().values():
+        rules = [links[index].rules for index, _ in here]
+        if len(here) != 3 or not all(r.one_way and r.highway in ROADS for r in rules):
+            continue
+        start = sum(start for _, start in here) == 2
+        pair = [end for end in here if end[1] == start]
+        if len(pair) != 2 or any(r.transition for r in rules):
+            continue
+        (whole,) = (end for end in here if end[1] != start)
+        lanes = [links[index].rules.forward.lanes for index, _ in pair]
+        shared = sum(lanes) - links[whole[0]].rules.forward.lanes
+        if not 0 <= shared <= min(lanes):
+            continue
+        first, second = (heading_from(streets, links[index], start) for index, _ in pair)
+        apart = turn_angle(first, second)
+        if not 0.0 < abs(apart) < PARTING:
+            continue
+        left, right = pair if (apart < 0.0) == start else pair[::-1]
+        near, far = links[left[0]], links[right[0]]
+        if 2.0 * MOST * tan(0.5 * abs(apart)) > half_width(near) + half_width(far):
+            continue  # cut back they clear each other
+        missing = half_width(near) + near.rules.shift + half_width(far) - far.rules.shift
+        missing -= shared * min(near.rules.width, far.rules.width)
+        if missing <= LEAST:
+            continue
+        ranks = near.rules.rank, far.rules.rank
+        share = 0.5 if ranks[0] == ranks[1] else float(ranks[0] > ranks[1])
+        for link, aside in ((near, (share - 1.0) * missing), (far, share * missing)):
+            if aside:
+                link.slide = (aside, link.slide[1]) if start else (link.slide[0], aside)
 
 
 def lay_carriageways_apart(streets: Streets, merged: Merged) -> None:
