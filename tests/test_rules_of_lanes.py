@@ -211,7 +211,8 @@ def test_nobody_enters_a_lane_without_a_grant_to_it_or_a_rear_before_it(road: Ro
 def asked(r: Road) -> dict[str, int]:
     r.veh.yields_to[:] = -1
     lane = r.east + 1
-    ask_to_yield(r.veh, r.order, r.types, lane, AT, place_behind(r.veh, r.order, lane, AT), I, DT)
+    place = place_behind(r.veh, r.order, lane, AT)
+    ask_to_yield(r.veh, r.order, r.types, r.grants, lane, AT, place, I, FRAME, DT)
     return {"mine": int(r.veh.yields_to[I]), "back": int(r.veh.yields_to[BACK])}
 
 
@@ -251,6 +252,28 @@ def test_who_cannot_let_in_is_passed_over_and_one_alone_is_asked(
     for name, value in fields.items():
         getattr(road.veh, name)[THERE] = value
     assert asked(road)["back"] == I and road.veh.yields_to[THERE] == -1
+
+
+def test_where_nobody_on_the_lane_can_let_in_the_foremost_asks_who_comes_to_it(road: Road) -> None:
+    lane, grants = road.east + 1, road.grants
+    grants.asked_in[:] = -1
+
+    def asking() -> int:
+        asked(road)
+        return int(grants.asking[lane]) if grants.asked_in[lane] == FRAME else -1
+
+    road.put(BACK, lane, AT - 30.0, speed=V)
+    assert asking() == -1  # who is behind it there
+    road.veh.granted[BACK] = 1
+    assert asking() == I
+    road.veh.s[THERE] = AT + 10.0
+    grants.asking[lane] = THERE
+    assert asking() == THERE
+    road.veh.s[THERE] = AT - 10.0
+    assert asking() == I
+    grants.asking[lane], grants.asked_in[lane] = THERE, FRAME - 1
+    road.veh.s[THERE] = AT + 10.0
+    assert asking() == I  # that was in another frame
 
 
 STANDS: list[tuple[dict[str, Any], float, bool, bool, str]] = [

@@ -195,6 +195,10 @@ class Grants(NamedTuple):
     eldest: NDArray[np.float64]  # wished_first of the frame before
     claimed: NDArray[np.float64]  # (n_road_lanes,) m for the longest of those who must change to it
     claimed_since: NDArray[np.int32]  # (n_road_lanes,) frame since which one of them has stood
+    asking: NDArray[
+        np.int32
+    ]  # (n_road_lanes,) scratch, slot of who asks those before the lane to let it in
+    asked_in: NDArray[np.int32]  # (n_road_lanes,) scratch, frame in which it did
     candidate: NDArray[np.int32]  # (n_road_lanes,) scratch, per intersection's lanes
     waived: NDArray[np.int32]  # (n_connectors,) frame until which exit room is waived
     critical_gap: NDArray[np.float64]  # (n_connectors,) s, 0 where it yields to nobody; static

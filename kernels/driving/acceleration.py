@@ -54,7 +54,12 @@ from rushhour.kernels.following.car_following import (
 from rushhour.kernels.following.curve_speed import bend_speed
 from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import halting_brake
-from rushhour.kernels.following.lane_gaps import COOPERATION, place_behind, place_beside
+from rushhour.kernels.following.lane_gaps import (
+    COOPERATION,
+    braking_gap,
+    place_behind,
+    place_beside,
+)
 from rushhour.kernels.following.own_models import followed_acceleration
 from rushhour.kernels.junctions.diverging import Partings, parted_speed
 from rushhour.kernels.junctions.grant_holders import swap_room
@@ -195,8 +200,11 @@ def drive_vehicle(
     # The leg counts the road before a connector, the way on is that of the road behind it.
     ahead = 2 if on_connector else 1
     merges, opening = -1, inf  # behind whom, and the gap to it
+    asked = inf  # m to the rear of somebody on a lane ahead who asks to be let in
+    open_way = True  # nobody has to stop on the way
     if on_connector:
         k = lane - n_road_lanes
+        open_way = net.connectors.free[k]
         limit, merges, opening = zone_speed(net, veh, types, order, grants, i, k, -s, dt)
         if limit < nxt:
             nxt, reason, blocker = limit, CONFLICT, -1
@@ -288,6 +296,7 @@ def drive_vehicle(
                     leader = order.over[step]
                     gap = d + order.over_rear[step]
                     v_lead = veh.speed[leader]
+            open_way = open_way and net.connectors.free[k]
             d += net.lanes.length[step]
             road_lane = net.connectors.to_lane[k]
             q += 1
@@ -307,6 +316,12 @@ def drive_vehicle(
             limit = approach_speed(v, place, 0.0, decel, dt)
             if limit < nxt:
                 nxt, reason, blocker = limit, AT_STOP, -1
+        if lets_in < 0 and leader < 0 and open_way and grants.asked_in[road_lane] == frame:
+            j = grants.asking[road_lane]
+            room = d + place_beside(net, veh.lane[j], road_lane, veh.s[j]) - veh.length[j]
+            b = decel if veh.speed[j] < 0.1 else COOPERATION
+            if room > braking_gap(v, veh.speed[j], b, dt, min_gap):
+                lets_in, asked = j, room
         if leader < 0:
             if order.start[road_lane] < order.start[road_lane + 1]:
                 leader = order.slot[order.start[road_lane + 1] - 1]
@@ -371,7 +386,11 @@ def drive_vehicle(
         a, reason = 0.0, PASSED
     if lets_in >= 0:
         merges = lets_in
-        opening = place_beside(net, veh.lane[merges], lane, veh.s[merges]) - veh.length[merges] - s
+        opening = asked
+        if asked == inf:
+            opening = (
+                place_beside(net, veh.lane[merges], lane, veh.s[merges]) - veh.length[merges] - s
+            )
     if merges >= 0 and (lets_in >= 0 or veh.speed[merges] < v + OPENS):
         # One comes in before it: to the gap that it wants then it falls back gently, before one
         # that stands as before any leader.

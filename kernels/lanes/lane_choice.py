@@ -218,13 +218,14 @@ def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame:
 
 @kernel
 def ask_to_yield(
-    veh: Vehicles, order: Order, types: Types, lane: int, s: float, place: int, i: int, dt: float
-) -> None:
+    veh: Vehicles, order: Order, types: Types, grants: Grants, lane: int, s: float, place: int, i: int,
+    frame: int, dt: float,
+) -> None:  # fmt: skip
     """Ask the first vehicle on `lane` that can fall back behind i, at s there, to let it in.
 
     It needs to brake comfortably, and no more than i itself, which moves on; where i stands as it does
     for any leader, so that it is asked until it stands. Where all move, i on its part falls back
-    behind whoever it would follow there.
+    behind whoever it would follow there. Where nobody on the lane can, who comes to it is asked.
     """
     rear = s - veh.length[i]
     v = veh.speed[i]
@@ -245,6 +246,8 @@ def ask_to_yield(
             if veh.yields_to[j] < 0:
                 veh.yields_to[j] = i
             return
+    if grants.asked_in[lane] != frame or veh.s[grants.asking[lane]] < veh.s[i]:
+        grants.asking[lane], grants.asked_in[lane] = i, frame
 
 
 @kernel
@@ -357,11 +360,11 @@ def consider_change(
     if urgent:
         # Those who hold the room come first; nobody must stop for a change that waits for them.
         if room:
-            ask_to_yield(veh, order, types, target, s, place, i, dt)
+            ask_to_yield(veh, order, types, grants, target, s, place, i, frame, dt)
         claim(veh, grants, rules, i, target, frame)
     elif room and waits_behind_halting(net, veh, routes, order, grants, lane, p):
         # Those on the open lane let one in each.
-        ask_to_yield(veh, order, types, target, s, place, i, dt)
+        ask_to_yield(veh, order, types, grants, target, s, place, i, frame, dt)
     return False
 
 
@@ -384,7 +387,7 @@ def ask_the_other_side(
         if not room and wish and time_stood(veh, i, frame, dt) >= ITS_TURN:
             room = takes_turn(net, veh, order, grants, rules, i, lane + side)
         if room:
-            ask_to_yield(veh, order, types, lane + side, s, place, i, dt)
+            ask_to_yield(veh, order, types, grants, lane + side, s, place, i, frame, dt)
         if wish:
             claim(veh, grants, rules, i, lane + side, frame)
 

@@ -161,6 +161,8 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("eldest", SAVED, ROAD_LANE, unit="m", means="wished_first of the frame before"),
         Field("claimed", SAVED, ROAD_LANE, unit="m", means="for the longest of those who must change to it"),
         Field("claimed_since", SAVED, ROAD_LANE, unit="frame", means="since which one of them has stood", fill=NEVER),
+        Field("asking", SCRATCH, ROAD_LANE, means="slot of who asks those before the lane to let it in", fill=-1),
+        Field("asked_in", SCRATCH, ROAD_LANE, unit="frame", means="in which it did", fill=-1),
         Field("candidate", SCRATCH, INTERSECTION_LANE, means="slot of who asks for its line; -1", fill=-1),
         Field("waived", SAVED, CONNECTOR, unit="frame", means="until which exit room is waived", fill=-1),
         Field("critical_gap", STATIC, CONNECTOR, unit="s", means="0 where it yields to nobody"),
