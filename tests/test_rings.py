@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from command_worlds import demand_of, straight
 from planted_world import PlantedWorld
 
 from rushhour.kernels.core.network import NONE, YIELD
-from rushhour.kernels.core.vehicles import EXIT_FULL, LANE_CHANGE, LEADER
+from rushhour.kernels.core.vehicles import CONFLICT, EXIT_FULL, LANE_CHANGE, LEADER
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -15,7 +16,9 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
 )
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.liveness.rings import Ring, Rings
+from rushhour.traffic.world import World
 
 ROADS = {
     "a": ("x1", "j1", (10.0, 0.0), (20.0, 0.0)), "b": ("j1", "x2", (30.0, 10.0), (30.0, 20.0)),
@@ -155,6 +158,59 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, patient, fits):
     order = world.order()
     rings = Rings(network, "rotate", 0.0, 0.5)
     assert rings._have_places(world.sim.veh, order, [comes], patient) == fits
+
+
+@pytest.mark.parametrize(("reason", "closes"), [(CONFLICT, True), (EXIT_FULL, False)])
+def test_a_ring_in_which_a_rear_is_in_the_way_closes_up_before_anything_else(reason, closes):
+    """Rings that only lack room turn, or stand as near to each other as they can go on from."""
+    network = straight(lanes=1, length=100.0)
+    world = PlantedWorld(network)
+    members = [world.put("first_0", s) for s in (90.0, 82.0, 74.0)]
+    veh = world.sim.veh
+    veh.stands_since[:3] = 0
+    veh.full_since[:3] = -1
+    veh.reason[members], veh.blocker[members] = LEADER, veh.id[np.roll(members, 1)]
+    veh.reason[members[0]] = reason
+    veh.full_since[members[0]] = 0 if reason == EXIT_FULL else -1
+    veh.closes_up[:] = 0
+    rings = Rings(network, "rotate", 10.0, 0.5)
+    order, grants = world.order(), world.sim.grants
+    waits = dict(zip(members, np.roll(members, 1).tolist(), strict=True))
+    rings._find = lambda *_: [members[0]]  # such a ring, wherever its members wait
+    rings._around = lambda _: members
+    rings._waits = np.array([waits.get(i, -1) for i in range(veh.lane.size)])
+    rings.look(veh, order, grants, 10, 0, network.n_road_lanes)
+    assert (veh.closes_up[members] == 0).all()  # it has not stood for long
+    rings.look(veh, order, grants, 30, 0, network.n_road_lanes)
+    assert (veh.closes_up[members] == (50 if closes else 0)).all()
+    (ring,) = rings.report()
+    assert ring["closed_up"] == closes
+
+
+@pytest.mark.parametrize("model", ["idm", "krauss"])
+def test_who_closes_up_comes_to_1_m_and_keeps_more_again_when_it_has_driven_on(model):
+    network = straight(lanes=1, length=600.0)
+    kind = VehicleType(model=model, speed_dev=0.0)
+    world = World(network, demand_of(network, 4.0, 6, ["first", "last"], kind), dt=0.25, seed=1)
+    world.step(4 * 40)
+    world.stop("car0")
+    world.step(4 * 90)
+    veh = world.sim.veh
+
+    def gaps():
+        on = np.flatnonzero(veh.lane >= 0)
+        on = on[np.argsort(-(veh.s[on] + 1e4 * veh.lane[on]))]
+        return veh.s[on][:-1] - veh.length[on][:-1] - veh.s[on][1:]
+
+    assert gaps() == pytest.approx(np.full(5, 2.0), abs=0.6)
+    veh.closes_up[veh.lane >= 0] = world.frame + 40
+    world.step(4 * 30)
+    assert gaps() == pytest.approx(np.full(5, 1.0), abs=0.1)
+    world.go_on("car0")
+    world.step(4 * 12)
+    world.stop("car0")
+    world.step(4 * 90)
+    assert gaps() == pytest.approx(np.full(5, 2.0), abs=0.6)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_world_goes_back_and_forth(small: World) -> None:
 
 def test_rings_that_stand_and_that_are_gone_are_restored(small: World) -> None:
     # Written in one order and read in another: no run with a ring could be resumed or copied.
-    gone = Ring((0, 2), 5, 3, 9, 1, 2, 3, 4, ("exit_full", "leader"))
+    gone = Ring((0, 2), 5, 3, 9, 1, 2, 3, 4, 5, ("exit_full", "leader"))
     stands = Ring((1, 3), 7, 6, waits=("yields",))
     small.rings.named, small.rings.standing = [gone], {1: stands}
     snapshot = small.snapshot()

@@ -132,6 +132,7 @@ class Vehicles(NamedTuple):
     dwell_until: NDArray[np.int32]  # frame; -1 not at a stop
     reason: NDArray[np.uint8]
     blocker: NDArray[np.int32]  # id of the vehicle it waits for; -1 none
+    closes_up: NDArray[np.int32]  # frame until which it comes nearer to its leader, in a ring
     stands_since: NDArray[np.int32]  # first frame of its standstill, not at a stop; -1 moving
     longest: NDArray[np.int32]  # its longest standstill that is over, frames, without stops
     waited: NDArray[np.int32]  # frames of all standstills that are over

@@ -72,6 +72,7 @@ from rushhour.kernels.lanes.overtaking import is_passed, last_beside, leader_bes
 MOOD = 1.0
 STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 OPENS = 0.5  # m/s by which somebody who merges ahead must be faster for the gap to open by itself
+CLOSED_UP = 1.0  # m between those who stand in a ring
 UNBOUND = 1000.0  # m/s, desired speed of somebody whom something else holds
 SIGHT = 4.5  # m before a yield line where a driver sees all who go first
 SIGHT_SPEED = 6.4  # m/s, at which it comes there
@@ -147,6 +148,8 @@ def drive_vehicle(
     t = veh.type[i]
     s, v = veh.s[i], veh.speed[i]
     min_gap = types.min_gap[t]
+    if frame < veh.closes_up[i]:
+        min_gap = min(min_gap, CLOSED_UP)
     accel, decel = types.accel[t], types.decel[t]
     lets_in = veh.yields_to[i]
     if lets_in >= 0:

@@ -195,6 +195,7 @@ def born(
     veh.dwell_until[i] = -1
     veh.reason[i] = 0
     veh.blocker[i] = -1
+    veh.closes_up[i] = 0
     veh.stands_since[i] = -1
     veh.longest[i] = 0
     veh.waited[i] = 0

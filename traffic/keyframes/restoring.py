@@ -174,12 +174,9 @@ def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_sign
 def _restore_rings(world: "World", numbers: Mapping[str, Any]) -> None:
     rings = []
     for lanes, *told, waits in numbers["rings"]:
-        since, begun, until, rerouted, rotated, removed, let_in = map(int, told)
-        rings.append(
-            Ring(
-                tuple(lanes), since, begun, until, rerouted, rotated, removed, let_in, tuple(waits)
-            )
-        )
+        since, begun, until, rerouted, rotated, removed, let_in, closed_up = map(int, told)
+        done = rerouted, rotated, removed, let_in, closed_up
+        rings.append(Ring(tuple(lanes), since, begun, until, *done, tuple(waits)))
     kept = world.rings
     kept.found, kept.resolved = int(numbers["rings_found"]), int(numbers["rings_resolved"])
     kept.longest = int(numbers["rings_longest"])

@@ -260,6 +260,7 @@ def _numbers(world: "World") -> dict[str, Any]:
                 ring.rotated,
                 ring.removed,
                 ring.let_in,
+                ring.closed_up,
                 list(ring.waits),
             ]
             for ring in rings

@@ -3,7 +3,7 @@
 Now and then the wait-for graph of those who stand is walked (kernels/rerouting/wait_for_graph.py). A ring that has
 stood for `act_after` is acted on by the policy `gridlock.policy`: "reroute" lets its heads choose
 again, and "rotate" frees it where it is, as do rings under "reroute" that still stand after twice
-that time: who is let go first though it came later, two beside each other change places, heads
+that time: first its members close up to each other, then who is let go first though it came later, two beside each other change places, heads
 before full exits move on together. "teleport" removes a head, to compare with simulators that do;
 "none" only reports. Source: right-of-way.md section 6.
 """
@@ -20,6 +20,7 @@ from rushhour.kernels.core.vehicles import (
     LANE_CHANGE,
     LEADER,
     REASONS,
+    RED_LIGHT,
     Grants,
     Order,
     Vehicles,
@@ -37,6 +38,7 @@ from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
+CLOSING: Final = 10.0  # s for which the members of a ring come nearer to each other
 PATIENCE: Final = 3  # times the time to act after which they do so though they may stand inside
 REAR_SLACK: Final = 0.5  # m by which a rear may stay inside
 NAMED: Final = 1000  # rings that are kept by name, at most; the others are counted only
@@ -54,6 +56,7 @@ class Ring:
     rotated: int = 0  # times its heads moved on together
     removed: int = 0  # heads taken out of the world
     let_in: int = 0  # times one of them was let go before another
+    closed_up: int = 0  # times its members came nearer to each other
     waits: tuple[str, ...] = ()  # the reasons for which its members waited, sorted
 
 
@@ -136,6 +139,11 @@ class Rings(Part):
                 heads = [i for i in members[lane] if lacks_room(veh, i)] or members[lane]
                 gone.append(heads[0])
                 ring.removed += 1
+            elif not ring.closed_up and not self._lack_room(veh, members[lane]):
+                veh.closes_up[members[lane]] = frame + round(
+                    CLOSING / self.dt
+                )  # a rear inside may come out of the way
+                ring.closed_up += 1
             elif self.policy == "reroute" and age < 2 * self.act_after:
                 some = [i for i in members[lane] if self._may_choose(veh, i)]
                 again += some
@@ -197,7 +205,13 @@ class Rings(Part):
         """Whether a member stands at a line, and could go another way."""
         on_road = veh.lane[i] < self._network.n_road_lanes
         changes = veh.reason[i] == LANE_CHANGE and veh.blocker[i] < 0 and veh.path[i, 0] < 0
-        return bool(on_road and veh.granted[i] == 0 and (lacks_room(veh, i) or changes))
+        # Before a line with a light a member waits for who stands in its way, not for the light.
+        barred = veh.reason[i] == RED_LIGHT
+        return bool(on_road and veh.granted[i] == 0 and (lacks_room(veh, i) or changes or barred))
+
+    def _lack_room(self, veh: Vehicles, members: list[int]) -> bool:
+        """Whether all of a ring wait for room alone."""
+        return all(lacks_room(veh, i) or veh.reason[i] == LEADER for i in members)
 
     def _swaps(self, veh: Vehicles, order: Order, members: list[int]) -> bool:
         """Let two who wait for each other's lane change places, if they find room."""
@@ -228,7 +242,7 @@ class Rings(Part):
             if lacks_room(veh, i) and veh.granted[i] == 0 and (veh.lane[i] < n or free[veh.lane[i] - n])
             and not self._is_taken(order, int(veh.path[i, veh.line[i]]))
         ]  # fmt: skip
-        plain = all(lacks_room(veh, i) or veh.reason[i] == LEADER for i in members)
+        plain = self._lack_room(veh, members)
         patient = frame - ring.begun < PATIENCE * self.act_after
         if heads and (self._have_places(veh, order, heads, patient) if plain else not patient):
             until = frame + round(ROTATION / self.dt)
@@ -271,6 +285,7 @@ class Rings(Part):
                 "rotated": ring.rotated,
                 "removed": ring.removed,
                 "let_in": ring.let_in,
+                "closed_up": ring.closed_up,
             }
             for ring in self.named
         ]

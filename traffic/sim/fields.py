@@ -121,6 +121,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("dwell_until", SAVED, VEHICLE, unit="frame", means="until which it stays at a stop; -1 not at one"),
         Field("reason", SAVED, VEHICLE, means="why it is not at its desired speed, of REASONS", within=(0, "reason")),
         Field("blocker", SAVED, VEHICLE, means="id of the vehicle it waits for; -1 none", within=(-1, "trip")),
+        Field("closes_up", SAVED, VEHICLE, unit="frame", means="until which it comes nearer to its leader, in a ring"),
         Field("stands_since", SAVED, VEHICLE, unit="frame", means="first of its standstill, not at a stop; -1 moving"),
         Field("longest", SAVED, VEHICLE, unit="frames", means="its longest standstill that is over, without stops"),
         Field("waited", SAVED, VEHICLE, unit="frames", means="of all standstills that are over"),
