@@ -17,6 +17,7 @@ MORE = {
     "why": "why {file} --at 5s", "queues": "queues {file}", "diff": "diff {file} {file}",
     "compare": "compare {file}", **WORDS,
     "export": "export {file} --table roads --to t.csv", "merge": "merge {file} --to t.h5",
+    "study": "study {file} -o out",
 }  # fmt: skip
 
 
