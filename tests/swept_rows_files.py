@@ -225,7 +225,7 @@ COUNTS_ROWS = {
 STUDY = "study study.toml -o st1 --workers 0 --json"
 STUDY_ROWS = {
     "file": Row(STUDY, lambda t: t.facts["runs"] == 2, STUDY.replace("study.toml", "none.toml"), "none.toml"),
-    "--output": Row(STUDY, lambda t: (t.folder / "st1/report.html").exists(), "grid.h5", "grid.h5: is not the folder of a study"),
+    "--output": Row(STUDY, lambda t: (t.folder / "st1/report.html").exists(), "grid.h5", "grid.h5: cannot be a folder"),
     "--seeds": Row(f"{STUDY} --seeds 1..2", lambda t: t.facts["runs"] == 4, "x", "--seeds 'x'"),
     "--on": Row(f"{STUDY} --on local", lambda t: t.facts["runs"] == 2, "moon", "--on 'moon': wanted local"),
     "--workers": Row(STUDY, lambda t: t.facts["runs"] == 2, "-1", "--workers -1: wanted 0"),

@@ -130,6 +130,7 @@ PATHS_ROWS = {
     "--courage": Row(f"{PATHS} --courage 0", lambda t: t.changed("finish_s"), "-1", "courage of -1.0; wanted 0 to 1"),
     "--reaction": Row(f"{PATHS} --reaction 6", lambda t: max(t.facts["finish_s"]) > 1.0 + max(t.before["finish_s"]), "-1", "reaction of -1.0; wanted 0 to 60"),
     "--differ": Row(f"{PATHS} --differ 0.4", lambda t: max(t.facts["finish_s"]) > 1.1 * max(t.before["finish_s"]), "2", "differ 2.0; wanted 0 to 1"),
+    "--handicap": Row(f"{PATHS} --handicap", lambda t: t.changed("finish_s")),
     "--weights": Row(f"{PATHS} --weights 0,0,0", lambda t: t.changed("finish_s"), "1,1,1", "--weights 1,1,1: wanted"),
     "--cell": Row(f"{PATHS} --cell 4", lambda t: t.facts["cells"][0] < t.before["cells"][0], "0", "cell"),
     "--scale": Row(f"{PATHS} --scale 2", lambda t: t.facts["cells"][0] > t.before["cells"][0], "0", "scale"),

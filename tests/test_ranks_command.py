@@ -322,7 +322,7 @@ from mpi4py import MPI
 from rushhour.traffic.ranks.messages import Sent, received
 sent = np.arange(5, dtype=np.uint8)
 if MPI.COMM_WORLD.rank == 1:
-    time.sleep(2.0)
+    time.sleep(4.0)
     Sent(MPI.COMM_WORLD, [0, 0], [sent, sent[:0]]).wait()
 else:
     begun = time.process_time()
@@ -335,7 +335,7 @@ else:
 @needs_mpi
 def test_a_rank_that_waits_for_a_message_leaves_its_core_to_others() -> None:
     out, err = on_ranks(2, "-c", HEARS_LATE)
-    assert 0.0 <= float(out) < 0.4, err
+    assert 0.0 <= float(out) < 1.0, err  # of 4 s, in which a core that spins works all the time
 
 
 LOSES_THE_OTHER = """
