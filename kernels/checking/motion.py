@@ -84,24 +84,28 @@ def show_lights(
 
 
 @kernel
+def cannot_stop(types: Types, veh: Vehicles, before: Survey, r: int, dt: float) -> bool:
+    """Whether row r of the frame before could not stop before its line, braking comfortably after one frame."""
+    v = before.speed[r]
+    b = types.decel[veh.type[before.slot[r]]]
+    return bool(before.to_line[r] < v * v / (2.0 * b) + v * dt + 0.1)
+
+
+@kernel
 def excuse_caught(
     net: NetworkArrays, types: Types, veh: Vehicles, before: Survey, since: NDArray[np.int64],
     frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Mark those who could not stop before a line whose light has just turned red.
 
-    Braking comfortably after one frame. Writes caught_at, caught.
+    Writes caught_at, caught.
     """
     for r in range(before.start[before.start.shape[0] - 1]):
         line = before.line[r]
         first = net.lanes.out_start[line]
         count = min(CONNECTORS, net.lanes.out_start[line + 1] - first)
         for j in range(count):
-            if since[first + j] != frame:
-                continue
-            v = before.speed[r]
-            b = types.decel[veh.type[before.slot[r]]]
-            if before.to_line[r] < v * v / (2.0 * b) + v * dt + 0.1:
+            if since[first + j] == frame and cannot_stop(types, veh, before, r, dt):
                 if before.caught_at[r] != line:
                     before.caught_at[r] = line
                     before.caught[r] = np.uint64(0)
@@ -205,7 +209,7 @@ def note_light(now: Survey, r: int, k: int, first: bool) -> None:
 
 @kernel
 def cross_line(
-    net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
     light: NDArray[np.uint8], since: NDArray[np.int64], r: int, k: int, frame: int, dt: float,
     stop_offset: float,
 ) -> None:  # fmt: skip
@@ -222,6 +226,12 @@ def cross_line(
             before.caught_at[o] == lane
             and j < CONNECTORS
             and (before.caught[o] >> np.uint64(j)) & np.uint64(1) == np.uint64(1)
+        ) or (
+            # Who turns from the lane beside faces the line of that one.
+            since[k] == frame
+            and before.line[o] >= 0
+            and net.lanes.road[before.line[o]] == net.lanes.road[lane]
+            and cannot_stop(types, veh, before, o, dt)
         ):
             found.tally[CAUGHT_BY_RED] += 1
         else:
@@ -250,7 +260,7 @@ def cross_line(
 
 @kernel
 def cross_lines(
-    net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
     light: NDArray[np.uint8], since: NDArray[np.int64], way: NDArray[np.int32], r: int, steps: int,
     frame: int, dt: float, stop_offset: float,
 ) -> bool:  # fmt: skip
@@ -274,7 +284,7 @@ def cross_lines(
         if net.connectors.free[k]:
             continue
         now.stood[r] = -1
-        cross_line(net, veh, now, before, found, light, since, r, k, frame, dt, stop_offset)
+        cross_line(net, types, veh, now, before, found, light, since, r, k, frame, dt, stop_offset)
         if net.intersections.control[net.connectors.intersection[k]] == ALL_WAY_STOP:
             all_way = True
     return all_way
@@ -330,7 +340,7 @@ def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> Non
 
 @kernel
 def follow(
-    net: NetworkArrays, veh: Vehicles, now: Survey, before: Survey, found: Findings,
+    net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
     light: NDArray[np.uint8], since: NDArray[np.int64], crossed: NDArray[np.int32],
     way: NDArray[np.int32], frame: int, dt: float, stop_offset: float,
 ) -> int:  # fmt: skip
@@ -361,7 +371,7 @@ def follow(
             note_row(found, now, before, JUMPED, frame, r, int(before.lane[o]), ds, want)
             now.stretch[r] = np.inf
         elif not same and cross_lines(
-            net, veh, now, before, found, light, since, way, r, steps, frame, dt, stop_offset
+            net, types, veh, now, before, found, light, since, way, r, steps, frame, dt, stop_offset
         ):
             crossed[n_crossed] = r
             n_crossed += 1
