@@ -20,7 +20,6 @@ from rushhour.kernels.core.vehicles import (
     LANE_CHANGE,
     LEADER,
     REASONS,
-    RED_LIGHT,
     Grants,
     Order,
     Vehicles,
@@ -140,9 +139,8 @@ class Rings(Part):
                 gone.append(heads[0])
                 ring.removed += 1
             elif not ring.closed_up and not self._lack_room(veh, members[lane]):
-                veh.closes_up[members[lane]] = frame + round(
-                    CLOSING / self.dt
-                )  # a rear inside may come out of the way
+                # A rear inside may come out of the way.
+                veh.closes_up[members[lane]] = frame + round(CLOSING / self.dt)
                 ring.closed_up += 1
             elif self.policy == "reroute" and age < 2 * self.act_after:
                 some = [i for i in members[lane] if self._may_choose(veh, i)]
@@ -205,9 +203,7 @@ class Rings(Part):
         """Whether a member stands at a line, and could go another way."""
         on_road = veh.lane[i] < self._network.n_road_lanes
         changes = veh.reason[i] == LANE_CHANGE and veh.blocker[i] < 0 and veh.path[i, 0] < 0
-        # Before a line with a light a member waits for who stands in its way, not for the light.
-        barred = veh.reason[i] == RED_LIGHT
-        return bool(on_road and veh.granted[i] == 0 and (lacks_room(veh, i) or changes or barred))
+        return bool(on_road and veh.granted[i] == 0 and (lacks_room(veh, i) or changes))
 
     def _lack_room(self, veh: Vehicles, members: list[int]) -> bool:
         """Whether all of a ring wait for room alone."""
