@@ -229,6 +229,37 @@ def test_no_other_input_of_a_command_is_written_over(
     assert Path(name).read_text() == "mine"
 
 
+RUNS = sorted(
+    (name, (command.get_default("writes") or {})[dest][0])
+    for name, command in _commands().items()
+    for dest in command.get_default("writes_run") or ()
+)
+
+
+def test_every_command_that_records_a_run_says_so():
+    assert RUNS == [(name, "--record") for name in ("chase", "profile", "run", "view")]
+
+
+@pytest.mark.parametrize("name, option", RUNS)
+def test_a_run_is_recorded_over_no_other_file_which_is_said_before_anything_is_read(
+    name: str, option: str, tmp_path: Path, capsys: Any
+):
+    path = tmp_path / "out.h5"
+    path.write_text("mine")
+    assert main(_words(name, option, path)) == 2  # reads none.h5, which is not there
+    error = capsys.readouterr().err
+    assert f"{path} exists and is not a run file: remove it or choose another name" in error
+    assert error.count("\n") == 1 and path.read_text() == "mine"
+
+
+def test_a_scenario_records_over_no_other_file_either(tmp_path: Path, capsys: Any):
+    (tmp_path / "out.h5").write_text("mine")
+    (tmp_path / "map.osm").write_text("no map: whoever reads it complains of that")
+    (tmp_path / "day.toml").write_text('network = "map.osm"\n[recording]\nfile = "out.h5"\n')
+    assert main(["run", str(tmp_path / "day.toml")]) == 2
+    assert "out.h5 exists and is not a run file" in capsys.readouterr().err
+
+
 def test_two_options_do_not_write_one_file(tmp_path: Path, capsys: Any):
     path = tmp_path / "a.h5"
     assert main(["racepaths", "oval", "-o", str(path), "--save-course", str(path)]) == 2

@@ -47,7 +47,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="times that, of the target (default: 0.9)")  # fmt: skip
     add("--recovery", default="full", metavar="MODE", help="the way back to the road: full (over the "
         "navmesh), better or simple (default: full)")  # fmt: skip
-    add_output(command, "--record", endings=H5,
+    add_output(command, "--record", endings=H5, run=True,
         help="write a run file, for `rushhour view` and `replay`")  # fmt: skip
     add_output(command, "--shot", endings=PNG,
         help="draw the target's surroundings as the chase ends (PNG)")  # fmt: skip

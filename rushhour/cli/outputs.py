@@ -26,12 +26,21 @@ IDS: Final = "ids:"  # of --steered, before the name of a file
 
 
 def add_output(
-    command: argparse.ArgumentParser, *names: str, endings: Sequence[str], **how: Any
+    command: argparse.ArgumentParser,
+    *names: str,
+    endings: Sequence[str],
+    run: bool = False,
+    **how: Any,
 ) -> None:
-    """Add an option that writes a file, whose name is checked before the command begins."""
+    """Add an option that writes a file, whose name is checked before the command begins.
+
+    run: it is a run file, which takes the place of another run file only.
+    """
     action = command.add_argument(*names, type=Path, metavar="FILE", **how)
     writes = command.get_default("writes") or {}
     command.set_defaults(writes={**writes, action.dest: (names[0], tuple(endings))})
+    if run:
+        command.set_defaults(writes_run={*(command.get_default("writes_run") or ()), action.dest})
 
 
 def add_output_folder(command: argparse.ArgumentParser, *names: str, **how: Any) -> None:
@@ -43,7 +52,7 @@ def add_output_folder(command: argparse.ArgumentParser, *names: str, **how: Any)
 
 def want_outputs(args: argparse.Namespace) -> None:
     """Refuse files to write with another ending, that cannot be written, that are one with an input, or with
-    each other.
+    each other, and runs over what is no run.
 
     Raises RunError.
     """
@@ -56,6 +65,10 @@ def want_outputs(args: argparse.Namespace) -> None:
         if path is None or not path.name:  # not given, or to be named by the command
             continue
         want_output(args, path, option, endings)
+        if name in (getattr(args, "writes_run", None) or ()):
+            from rushhour.traffic.recording.kept import refuse_foreign
+
+            refuse_foreign(path)
         for other, before in given.items():
             if writes_to(path, before):
                 raise RunError(f"{other} and {option} are both {path}; give each a name of its own")

@@ -44,7 +44,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--compare", type=Path, metavar="OLD",
         help="what differs from a profile that --json wrote; exit code 1 if it became slower than "
         "noise explains")  # fmt: skip
-    add_output(command, "--record", endings=H5, help="record the frames meanwhile, so that this is "
+    add_output(command, "--record", endings=H5, run=True, help="record the frames meanwhile, so that this is "
         "measured, too")  # fmt: skip
     what = command.add_mutually_exclusive_group()
     what.add_argument("--sweep", metavar="vehicles=A..B",

@@ -27,7 +27,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "given are chosen for it, from a short run on this machine")  # fmt: skip
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
         "beside each other; files get the seed into their names")  # fmt: skip
-    add_output(command, "--record", endings=H5, help="write the run file (.h5)")
+    add_output(command, "--record", endings=H5, run=True, help="write the run file (.h5)")
     add("--record-every", metavar="T",
         help="simulated time between two recorded frames (default: 1s)")  # fmt: skip
     add(
@@ -102,10 +102,12 @@ def run(args: argparse.Namespace) -> int:
 def _want_apart(scenario: "Scenario") -> None:
     """Refuse to record or write over the network and the demand, also those that a file names."""
     from rushhour.traffic.measures.tables import TABLES
+    from rushhour.traffic.recording.kept import refuse_foreign
 
     inputs = (scenario.network, *scenario.demand)
     if scenario.record is not None:
         want_apart([scenario.record], "--record", inputs)
+        refuse_foreign(scenario.record)
     if scenario.output is not None:
         names = ("trips.csv", "summary.json", *(f"{name}.csv" for name in TABLES))
         want_apart((scenario.output / name for name in names), "--output", inputs)

@@ -48,7 +48,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "in place of a window")  # fmt: skip
     add("--port", type=int, metavar="N",
         help="with --browser: of the address (default: any that is free)")  # fmt: skip
-    add_output(command, "--record", endings=H5, help="with --live: write a run file of it, with what "
+    add_output(command, "--record", endings=H5, run=True, help="with --live: write a run file of it, with what "
         "was driven by hand")  # fmt: skip
     add_seed(command, None, "with --live (default: 0)")
     add_output(command, "--shot", endings=PNG, help="write a PNG instead of opening a window")
