@@ -81,6 +81,13 @@ def test_racers_are_told_apart(eyes: str) -> None:
         assert min(apart(racer, track) for racer in lab for track in tracks) >= 0.9 * APART
 
 
+def test_the_first_ten_racers_are_bright_or_pure():
+    """No colour of theirs is a mixture with grey: lightness above 70 or chroma above 55 (CIELCh)."""
+    lab = seen(RACERS[:10], "normal")
+    chroma = np.hypot(lab[:, 1], lab[:, 2])
+    assert ((lab[:, 0] > 70.0) | (chroma > 55.0)).all() and (chroma > 30.0).all()
+
+
 @pytest.mark.parametrize("eyes", KINDS_OF_EYES)
 @pytest.mark.parametrize("name", RAMPS)
 def test_neighbouring_steps_of_a_scale_are_told_apart(name: str, eyes: str) -> None:

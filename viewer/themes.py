@@ -151,8 +151,8 @@ KINDS: Final[tuple[Colour, ...]] = (
 )  # fmt: skip
 # Racers: of the first ten any two are 20 apart for most eyes, neighbours in the list for all, and all 18 from every track.
 RACERS: Final[tuple[Colour, ...]] = (
-    (255, 255, 40), (40, 255, 215), (215, 175, 255), (175, 40, 85), (175, 130, 40), (40, 40, 175),
-    (40, 215, 40), (175, 85, 175), (255, 175, 175), (40, 130, 255), (215, 255, 175), (255, 85, 130),
+    (255, 255, 40), (40, 255, 215), (215, 175, 255), (175, 40, 85), (255, 90, 180), (40, 40, 175),
+    (40, 215, 40), (210, 0, 0), (255, 175, 175), (40, 130, 255), (215, 255, 175), (175, 130, 40),
 )  # fmt: skip
 # By reason, in the order of kernels.core.vehicles.REASONS; what is akin has one colour.
 _OF_REASONS: Final = (0, 1, 2, 3, 3, 3, 4, 6, 6, 5, 7, 6, 3, 3, 7, 7)
