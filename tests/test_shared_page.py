@@ -482,3 +482,26 @@ def test_nothing_of_the_legend_is_cut_off(page: Opened) -> None:
     for select in ("#colour", "#layer"):
         inside = page.get(f"document.querySelector('{select}').getBoundingClientRect().right <= document.querySelector('#legend').getBoundingClientRect().right - 8")  # fmt: skip
         assert inside, select
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 780, 390])
+def test_the_help_cuts_off_no_other_panel(browser: Any, folder: Path, width: int) -> None:
+    """They are whole, or left out until it is closed."""
+    size = {"width": width, "height": 780}
+    opened = Opened(browser, (folder / "run.html").as_uri(), viewport=size)
+    opened.drawn("rushhour.seek(60)")
+    opened.drawn("rushhour.choose({ kind: 'vehicle', id: rushhour.runs.at(rushhour.index).frames.vehicle[0] })")  # fmt: skip
+    cut = """(() => {
+        const box = (id) => document.getElementById(id).getBoundingClientRect(), help = box("help");
+        return ["legend", "queues", "card"].filter((id) => {
+            const b = box(id), seen = getComputedStyle(document.getElementById(id)).visibility === "visible";
+            return seen && b.left < help.right && help.left < b.right && b.top < help.bottom && help.top < b.bottom;
+        });
+    })()"""
+    opened.get("document.getElementById('queues').hidden = false")
+    opened.page.click("#help-button")
+    assert opened.page.locator("#help").is_visible() and opened.get(cut) == []
+    opened.page.click("#help-button")
+    assert opened.page.locator("#legend").is_visible() and opened.page.locator("#card").is_visible()
+    assert opened.told == []
+    opened.close()

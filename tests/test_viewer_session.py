@@ -291,6 +291,26 @@ def test_the_help_is_within_the_picture(path: Path):
         assert shown.x >= 0 and shown.x + shown.width <= size[0]
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600), (640, 480), (2560, 1440)])
+def test_the_help_cuts_off_no_legend_and_no_inspector(path: Path, size: tuple[int, int]) -> None:
+    """They are whole, or left out until it is closed."""
+    session = Session(RunSource(path), *size, window=True)
+    session.do(do.Seek(30.0))
+    session.do(do.Select(int(session.moment().id[0])))
+    before = {panel.name: panel for panel in session.scene().panels}
+    assert {"legend 0", "inspector"} <= before.keys()
+    session.do(do.Show("help"))
+    shown = {panel.name: panel for panel in session.scene().panels}
+    told = shown.pop("help")
+    for name, one in before.items():
+        beside = one.x + one.width <= told.x or told.x + told.width <= one.x
+        above = one.y + one.height <= told.y or told.y + told.height <= one.y
+        if not name.startswith("button") and name not in ("title", "timeline"):
+            assert (name in shown) == (beside or above)
+    session.do(do.Show("help"))
+    assert {panel.name for panel in session.scene().panels} == before.keys()
+
+
 def test_where_nothing_happened_a_jump_says_so(session: Session):
     session.do(do.Jump("stuck"))
     assert session.note == "no later stuck" and session.state.clock.time == 0.0
@@ -397,6 +417,7 @@ def test_far_away_vehicles_do_not_hide_the_colours_of_lanes(session: Session):
         assert (len(scene.moment) > 0) == vehicles
         assert (scene.lane_colours is not None) == (lanes > 0)
     session.do(do.Look(camera.x, camera.y, 3.0))
+    session.do(do.Seek(30.0))
     session.do(do.Select(int(session.moment().id[0])))  # who is looked at is there
     assert len(session.scene().moment) > 0
 

@@ -33,6 +33,10 @@ from rushhour.viewer.themes import DARK, Theme
 from rushhour.viewer.view_state import ViewState
 
 GAP: Final = 5  # pixels between panels, times the scale of the text
+KEPT: Final = (
+    "title",
+    "timeline",
+)  # below the help, too; others are left out where it would cut them
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,7 @@ def panels(state: ViewState, said: Said, window: bool, theme: Theme = DARK) -> t
     ruler = scale_image(state.camera.scale, width, scale, theme)
     found.append(Panel("scale", gap, bottom - ruler.shape[0], ruler))
     closer = [text_image(said.inspector, scale, theme)] if said.inspector else []
-    found += (
-        []
-        if state.help
-        else _column([*closer, *said.images], gap, top, bottom - ruler.shape[0] - gap)
-    )
+    found += _column([*closer, *said.images], gap, top, bottom - ruler.shape[0] - gap)
     y = bottom
     for k, legend in enumerate(said.legends):
         image = legend_image(legend, scale, theme)
@@ -98,7 +98,8 @@ def panels(state: ViewState, said: Said, window: bool, theme: Theme = DARK) -> t
     if state.help:
         image = text_image(_help(height // (ROW * scale) - 2), scale, theme)
         x, y = max(0, (width - image.shape[1]) // 2), max(0, (height - image.shape[0]) // 2)
-        found.append(Panel("help", x, y, image))
+        told = Panel("help", x, y, image)
+        found = [one for one in found if one.name in KEPT or not one.meets(told)] + [told]
     return tuple(found)
 
 

@@ -52,6 +52,12 @@ class Panel:
         """Pixels."""
         return int(self.image.shape[0])
 
+    def meets(self, other: "Panel") -> bool:
+        """Whether it covers pixels that another covers."""
+        beside = abs(2 * (self.x - other.x) + self.width - other.width) < self.width + other.width
+        below = abs(2 * (self.y - other.y) + self.height - other.height)
+        return beside and below < self.height + other.height
+
 
 def text_scale(width: int, height: int) -> int:
     """Pixels of a dot of the font in a picture of a size."""
