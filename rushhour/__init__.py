@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.analysis.queues import queues
     from rushhour.traffic.analysis.whom_to_ask import why
+    from rushhour.traffic.demand.files import read_demand
     from rushhour.traffic.demand.random_trips import random_trips, random_walkers, vehicles_on_road
     from rushhour.traffic.demand.scaling_by_rule import scale_demand
     from rushhour.traffic.demand.tables import read_trips
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile, open_run
     from rushhour.traffic.settings.parameters import Parameters
     from rushhour.traffic.studies.study import study
-    from rushhour.traffic.sumo.demand import read_demand
     from rushhour.traffic.world import World
     from rushhour.viewer.notebook import show
     from rushhour.viewer.pictures import Picture, picture
@@ -53,7 +53,7 @@ _HOME = {
     "queues": "traffic.analysis.queues",
     "random_trips": "traffic.demand.random_trips",
     "random_walkers": "traffic.demand.random_trips",
-    "read_demand": "traffic.sumo.demand",
+    "read_demand": "traffic.demand.files",
     "read_trips": "traffic.demand.tables",
     "scale_demand": "traffic.demand.scaling_by_rule",
     "study": "traffic.studies.study",

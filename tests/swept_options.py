@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 from driven_drives import slow_drive
 from gmns_texts import NODES, replaced, written
@@ -177,6 +178,10 @@ def small_files(folder: Path) -> None:
     written(folder / "region", demand="o_zone_id,d_zone_id,volume\n1,3,30\n4,1,10\n")
     written(folder / "crossroads", replaced(NODES, "500,2,", "500,2,signal"),
             demand="o_zone_id,d_zone_id,volume\n1,3,90\n4,1,60\n")  # fmt: skip
+    with h5py.File(folder / "day.omx", "w") as file:
+        for name, trips in (("am", 30), ("pm", 50)):
+            file[f"data/{name}"] = np.zeros((4, 4))
+            file[f"data/{name}"][0, 2] = trips
     grid = "generate grid --rows 2 --columns 2"
     drive = "run grid.h5 --vehicles 30 --duration 40s --dt 0.5"
     measures = ("--measure 10s --loop 0.0-0.1_0 20 --section 0.0-0.1 0.0-0.1 --queue all "

@@ -14,6 +14,7 @@ from rushhour.traffic.recording.demand_file import load_demand
 ASSIGN = "assign grid.h5 --trips 20 --over 20s --iterations 1 --gap 0.99 -o w1.h5 --json"
 RESUMED = f"{ASSIGN.replace('w1.h5', 'w5.h5')} --resume"
 MATRIX = "assign region --demand region/demand.csv --iterations 1 --gap 0.99 -o w2.h5 --json"
+OMX = "assign region --demand day.omx --iterations 1 --gap 0.99 -o w2.h5 --json"
 SUMO = "assign lit.net.xml --demand lit.rou.xml --all --iterations 1 --gap 0.99 -o w3.h5 --json"
 
 
@@ -44,6 +45,7 @@ ASSIGN_ROWS = {
     "--demand": Row("assign grid.h5 --demand trips.csv --iterations 1 --gap 0.99 -o w1.h5 --json", lambda t: t.facts["trips"] == 2, "none.csv", "none.csv"),
     "--demand-period": Row(f"{MATRIX} --demand-period 2h", lambda t: t.facts["trips"] == 40, "long", "--demand-period 'long'"),
     "--demand-profile": Row(f"{MATRIX} --demand-profile 1,0", lambda t: t.facts["trips"] == 40, "x", "--demand-profile 'x'"),
+    "--demand-matrix": Row(f"{OMX} --demand-matrix pm", lambda t: t.facts["trips"] == 50, "noon", "none called 'noon'"),
     "--demand-scale": Row(f"{ASSIGN} --demand-scale 2", lambda t: t.facts["trips"] == 40, "x", "--scale 'x': wanted a factor"),
     "--trips": Row(ASSIGN, lambda t: t.facts["trips"] == 20, "0", "trips 0: wanted 1 to"),
     "--over": Row(ASSIGN, lambda t: t.facts["trips"] == 20, "long", "--over 'long'"),

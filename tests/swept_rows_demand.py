@@ -8,6 +8,7 @@ from rushhour.traffic.recording.demand_file import load_demand
 DAY = "demand homes.osm -o y1.h5 --population 60 --json"
 FIT = "fit grid.h5 --trips 30 --over 30s --counts counts.csv -o z1.h5 --json"
 MATRIX = "fit region --demand region/demand.csv --counts counts3.csv -o z2.h5 --json"
+OMX = "fit region --demand day.omx --counts counts3.csv -o z2.h5 --json"
 SUMO = "fit lit.net.xml --demand lit.rou.xml --counts counts2.csv -o z3.h5 --json"
 
 
@@ -48,6 +49,7 @@ FIT_ROWS = {
     "--demand": Row("fit grid.h5 --demand trips.csv --counts counts.csv -o z1.h5 --json", lambda t: t.facts["trips_before"] == 2, "none.csv", "none.csv"),
     "--demand-period": Row(f"{MATRIX} --demand-period 2h", lambda t: t.facts["trips_before"] == 40, "long", "--demand-period 'long'"),
     "--demand-profile": Row(f"{MATRIX} --demand-profile 1,0", lambda t: t.facts["trips_before"] == 40, "x", "--demand-profile 'x'"),
+    "--demand-matrix": Row(f"{OMX} --demand-matrix pm", lambda t: t.facts["trips_before"] == 50, "noon", "none called 'noon'"),
     "--demand-scale": Row(f"{FIT} --demand-scale 2", lambda t: t.facts["trips_before"] == 60, "x", "--scale 'x': wanted a factor"),
     "--trips": Row(FIT, lambda t: t.facts["trips_before"] == 30, "0", "trips 0: wanted 1 to"),
     "--over": Row(FIT, lambda t: t.facts["trips_before"] == 30, "long", "--over 'long'"),

@@ -10,6 +10,7 @@ from rushhour.traffic.recording.run_file import RunFile
 R = "run grid.h5 --trips 30 --over 30s --seed 3 --dt 0.5 --json"
 W = "run grid.h5 --vehicles 30 --duration 20s --dt 0.5 --json"
 M = "run region --demand region/demand.csv --duration 1h --dt 0.5 --json"
+OMX = "run region --demand day.omx --demand-period 5min --duration 20min --dt 0.5 --json"
 SOON = f"{M} --demand-period 5min"
 P = "profile grid.h5 --vehicles 20 --frames 4 --warm-up 1s --json"
 
@@ -80,6 +81,7 @@ WORLD = {
         "-1", "wanted"),
     "--demand-profile": Row(f"{SOON} --demand-profile 1,0,0", lambda t: t.facts["trips"]["last_arrival_s"] < 180 < t.before["trips"]["last_arrival_s"],
         "a,b", "--demand-profile 'a,b': wanted shares"),
+    "--demand-matrix": Row(f"{OMX} --demand-matrix am", lambda t: t.facts["vehicles"]["departed"] == 30, "noon", "none called 'noon'"),
     "--vehicles": Row(W, lambda t: t.facts["vehicles"]["departed"] == 30, "0", "wanted 1 to"),
     "--trips": Row(R, lambda t: t.facts["vehicles"]["departed"] == 30, "0", "wanted 1 to"),
     "--over": Row(R.replace("30s", "5min"), lambda t: t.facts["trips"]["last_arrival_s"] > 200.0, "soon", "--over 'soon'"),
@@ -179,6 +181,7 @@ PROFILE = {
     "--demand-period": Row(profiled(f"{M} --demand-period 1min"), lambda t: t.facts["vehicles"] > t.before["vehicles"], "soon", "--demand-period"),
     "--demand-scale": Row(profiled(f"{M} --demand-scale 50"), lambda t: t.facts["vehicles"] > t.before["vehicles"], "-1", "wanted"),
     "--demand-profile": Row(profiled(f"{M} --demand-profile 60,1,1,1"), lambda t: t.facts["vehicles"] >= t.before["vehicles"], "a,b", "--demand-profile"),
+    "--demand-matrix": Row(profiled(f"{OMX} --demand-matrix pm"), lambda t: t.facts["vehicles"] > 0, "noon", "none called 'noon'"),
     "--trips": Row(profiled(R.replace("--over 30s", "--over 10s")), driven, "0", "wanted 1 to"),
     "--over": Row(profiled(R.replace("--over 30s", "--over 10s")), driven, "soon", "--over 'soon'"),
     "--begin": Row(f"{P} --begin 7:00", driven, "noon", "--begin 'noon'"),

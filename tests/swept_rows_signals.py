@@ -9,6 +9,7 @@ from rushhour.roadnets.storage import load
 
 S = "signals pair.h5 --trips 150 --over 10min --seed 3 --json"
 G = S.replace("pair", "grid")  # whose run was recorded
+OMX = "signals crossroads --demand day.omx --json"
 M = "signals crossroads --demand crossroads/demand.csv --json"
 
 
@@ -39,6 +40,7 @@ SIGNALS = {
     "--demand-period": Row(f"{M} --demand-period 30min", lambda t: traffic(t.facts) > 1.5 * traffic(t.before), "soon", "--demand-period 'soon'"),
     "--demand-scale": Row(f"{S} --scale 3", lambda t: traffic(t.facts) > 2.0 * traffic(t.before), "-1", "wanted"),
     "--demand-profile": Row(f"{M} --demand-profile 1,0", lambda t: traffic(t.facts) > 1.5 * traffic(t.before), "a,b", "--demand-profile 'a,b'"),
+    "--demand-matrix": Row(f"{OMX} --demand-matrix pm", lambda t: traffic(t.facts) > 0, "noon", "none called 'noon'"),
     "--trips": Row(S, lambda t: traffic(t.facts) > 0, "0", "wanted 1 to"),
     "--over": Row(S.replace("10min", "20min"), lambda t: t.facts["end_s"] > 900.0, "soon", "--over 'soon'"),
     "--begin": Row(f"{S} --begin 7:00", lambda t: t.facts["begin_s"] > 25_000.0, "noon", "--begin 'noon'"),

@@ -136,12 +136,27 @@ def test_an_omx_file_of_openmatrix_is_the_csv_with_the_same_volumes(tmp_path: Pa
     assert abs(len(ours) - whole.sum()) < 5.0 * np.sqrt(whole.size)
 
 
-def test_an_omx_file_of_several_matrices_names_them(tmp_path: Path, network: Network) -> None:
+def test_an_omx_file_of_several_matrices_names_them_and_the_one_that_is_asked_for_drives(
+    tmp_path: Path, network: Network, capsys: pytest.CaptureFixture[str]
+) -> None:
     openmatrix = pytest.importorskip("openmatrix")
+    morning = np.zeros((4, 4))
+    morning[0, 2], morning[3, 0] = 4.0, 3.0
     with openmatrix.open_file(str(tmp_path / "two.omx"), "w") as file:
-        file["am"], file["pm"] = np.ones((2, 2)), np.ones((2, 2))
-    with pytest.raises(DemandError, match=r"two.omx: OMX with 2 matrices \(am, pm\); wanted one"):
+        file["am"], file["pm"] = morning, 2.0 * morning.T
+    with pytest.raises(DemandError, match=r"two.omx: OMX with 2 matrices \(am, pm\); say which one drives by --demand-matrix"):  # fmt: skip
         read_matrix(tmp_path / "two.omx", network)
+    assert counts(read_matrix(tmp_path / "two.omx", network, matrix="am")) == {"1-3": 4, "4-1": 3}
+    assert main(["info", str(tmp_path / "two.omx"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["volumes"] == {"am": 7.0, "pm": 14.0}
+    written(tmp_path / "net")
+    words = ["--demand", str(tmp_path / "two.omx"), "--demand-matrix", "pm"]
+    assert Counter(name for name, _ in departures(tmp_path, words, capsys)) == Counter(
+        [f"3-1.{k}" for k in range(8)] + [f"1-4.{k}" for k in range(6)]
+    )
+    refused(tmp_path, [*words[:-1], "noon"], r"\(am, pm\), none called 'noon'", capsys)
+    (tmp_path / "od.csv").write_text("o,d,trips\n1,3,4\n")
+    refused(tmp_path, ["--demand", str(tmp_path / "od.csv"), *words[2:]], r"matrix 'pm' is asked for, which is for OMX", capsys)  # fmt: skip
     (tmp_path / "bad.omx").write_bytes(b"nothing")
     with pytest.raises(DemandError, match="bad.omx: not read as OMX"):
         read_matrix(tmp_path / "bad.omx", network)
@@ -388,6 +403,36 @@ def test_trips_with_a_departure_are_no_matrix_and_a_table_that_is_neither_is_tol
         f"id,depart,origin,destination,count\na,5,{road},{road},2\n"
     )
     assert read_demand_files([tmp_path / "trips.csv"], network, DemandOptions()).ids == ("a",)
-    (tmp_path / "square.csv").write_text("zone,1,3\n1,0,4\n3,2,0\n")
-    with pytest.raises(DemandError, match=r"square\.csv: has no column depart; it has zone, 1, 3; a matrix .*o_zone_id"):  # fmt: skip
-        read_demand_files([tmp_path / "square.csv"], network, DemandOptions())
+    (tmp_path / "other.csv").write_text("zone,one,three\n1,0,4\n3,2,0\n")
+    with pytest.raises(DemandError, match=r"other\.csv: has no column depart; it has zone, one, three; a matrix .*o_zone_id"):  # fmt: skip
+        read_demand_files([tmp_path / "other.csv"], network, DemandOptions())
+
+
+@pytest.mark.parametrize("text", [
+    ",1,3,4\n1,0,6,4\n3,2,,3\n4,0,5,0\n", "zone,1,3,4\n1,0,6,4\n3,2,0,3\n4,0,5,0\n",
+    "\ufeff0,0,6,4\n0,0,0,0\n2,0,0,3\n0,0,5,0\n",
+])  # fmt: skip
+def test_a_square_csv_is_the_matrix_of_its_rows_and_columns(
+    network: Network, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "square.csv").write_text(text, encoding="utf-8")
+    pairs = {"1-3": 6, "1-4": 4, "3-1": 2, "3-4": 3, "4-3": 5}
+    assert counts(rh.read_demand(tmp_path / "square.csv", network)) == pairs
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("1,3,4\n3,4,2\n4,1,6\n", "numbers without names, of which the first ones may be zones; add a first line o_zone_id"),
+    ("0,1,3\n1,0,4\n3,2,0\n", "numbers without names"),
+    (",1,3\n1,0,4\n4,2,0\n", "2 zones along its first row and 2 down its first column, not the same"),
+    (",1,3\n1,0,4\n", "2 zones along its first row and 1 down"),
+    (",1,3\n1,0,4\n3,2\n", r"square.csv:3: 1 volumes for 2 zones"),
+    (",1,3\n1,0,4\n3,-2,0\n", r"square.csv:3: volume '-2'"),
+    (",1,1\n1,0,4\n1,2,0\n", "two of its zones are called '1'"),
+    ("0,6,4,0\n2,0,0,3\n0,0,5,0\n", r"square.csv:1: 4 volumes for 3 zones"),
+])  # fmt: skip
+def test_a_square_csv_that_cannot_be_meant_is_told(
+    network: Network, tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "square.csv").write_text(text)
+    with pytest.raises(DemandError, match=message):
+        rh.read_demand(tmp_path / "square.csv", network)

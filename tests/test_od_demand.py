@@ -289,7 +289,7 @@ def test_options_of_a_matrix_without_one_are_refused(tmp_path, capsys):
         ["--trips", "10", "--over", "1min", "--demand-period", "2h"],
     ):
         assert main(["run", str(folder), *words]) == 2
-        assert "period and profile are" in capsys.readouterr().err
+        assert "the demand's period" in capsys.readouterr().err
     assert run(capsys, folder, "--demand", folder / "trips.csv")["vehicles"]["arrived"] == 1
 
 

@@ -27,8 +27,8 @@ from rushhour.traffic.scenarios.scenario import Scenario
 # --- what is refused ------------------------------------------------------------------------
 
 DONE = {
-    "help", "network", "demand", "demand_period", "demand_scale", "demand_profile", "trips", "over",
-    "begin", "dt", "seed", "threads", "parameters", "ignore_options", "skip_bad_trips", "vehicles",
+    "help", "network", "demand", "demand_period", "demand_scale", "demand_profile", "demand_matrix", "trips",
+    "over", "begin", "dt", "seed", "threads", "parameters", "ignore_options", "skip_bad_trips", "vehicles",
     "parameter_files", "policy", "signals", "keep_routes", "routing", "duration", "until_empty",
     "give_up_after", "record", "record_every", "record_mode", "keyframe_every", "record_precision",
     "record_packing", "record_fields", "record_max", "on_full", "resume", "at", "output", "close",

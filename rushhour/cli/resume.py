@@ -13,8 +13,8 @@ from rushhour.traffic.words.durations import clock, seconds
 
 # Options that say what a run is made of: the run file says so.
 _OF_THE_FILE: Final = (
-    "demand", "demand_period", "demand_scale", "demand_profile", "vehicles", "trips", "over",
-    "begin", "dt", "skip_bad_trips",
+    "demand", "demand_period", "demand_scale", "demand_profile", "demand_matrix", "vehicles", "trips",
+    "over", "begin", "dt", "skip_bad_trips",
 )  # fmt: skip
 _NAMES: Final = {"demand_scale": "--scale"}  # not called as what they set
 

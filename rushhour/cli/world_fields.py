@@ -35,7 +35,7 @@ def demanded(args: argparse.Namespace, command: str, lack: str, **more: Any) -> 
 def demand_fields(args: argparse.Namespace) -> dict[str, Any]:
     """The demand and how it is read, from the options of `add_demand_options`, without parameters."""
     fields = taken(
-        args, ("trips", "seed"), times=("over", "begin", "dt", "demand_period"),
+        args, ("trips", "seed", "demand_matrix"), times=("over", "begin", "dt", "demand_period"),
     )  # fmt: skip
     if args.demand_scale is not None:
         asked = scale_of(args.demand_scale)

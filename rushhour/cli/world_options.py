@@ -36,6 +36,7 @@ def add_demand_options(command: argparse.ArgumentParser) -> None:
         "1.5,time=7:00-9:00,class=truck,from=12+13 (also type, to, zone); repeatable")  # fmt: skip
     add("--demand-profile", metavar="A,B,...", help="shares of these volumes in equal parts of the period "
         "(default: even)")  # fmt: skip
+    add("--demand-matrix", metavar="NAME", help="which matrix of an .omx file of several drives")
     add("--trips", type=int, metavar="N", help="N random trips, departing within --over")
     add("--over", metavar="T", help="time within which --trips depart, as 1h")
     add("--begin", metavar="T", help="time of the first frame, as 7:00 (default: first departure)")

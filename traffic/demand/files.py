@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from rushhour.traffic.demand.matrix_files import OMX, OUTLINES, VISUM, is_matrix
 from rushhour.traffic.demand.model import Demand
 from rushhour.traffic.demand.scaling import SUFFIX, scaled
 from rushhour.traffic.settings.parameters import Parameters
+from rushhour.traffic.words.durations import seconds
 
 if TYPE_CHECKING:
     from rushhour.traffic.demand.matrix import ZoneSet
@@ -34,6 +35,7 @@ class DemandOptions:
     trip_defaults: Mapping[str, str] = field(default_factory=dict)  # SUMO attributes
     ignored: tuple[str, ...] = ()  # names of `sumo.asked` that are let be
     profile: tuple[float, ...] = ()  # shares of a matrix in equal parts of the period
+    matrix: str | None = None  # which one of an OMX file of several
     zones: "ZoneSet | None" = None  # of matrices; None: those of the files, or of the network
 
 
@@ -70,6 +72,10 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
             f"{paths[0]}: the demand's period and profile are for matrices of trips between "
             "zones (.omx, .mtx, or columns o_zone_id, d_zone_id, volume); drop them"
         )
+    if options.matrix is not None and not any(path.name.lower().endswith(OMX) for path in paths):
+        raise DemandError(
+            f"{paths[0]}: matrix {options.matrix[:40]!r} is asked for, which is for OMX files (.omx) of several; leave it out"
+        )
     has_matrix = any(is_matrix(path) for path in kinds.get("table", ()))
     outlines = kinds.pop("zones", [])
     if outlines and not has_matrix and options.zones is None:
@@ -86,6 +92,24 @@ def read_demand_files(paths: Sequence[Path], network: Network, options: DemandOp
     if options.zones is not None:
         demand = replace(demand, remarks=(*demand.remarks, *options.zones.remarks))
     return demand
+
+
+def read_demand(
+    paths: str | Path | Sequence[str | Path], network: Network, **options: Any
+) -> Demand:
+    """Read demand files of any kinds, told apart by their names and columns, into one demand.
+
+    options: the fields of DemandOptions, as begin and end, s or "7:00" (trips with begin <= depart < end are taken), scale, seed,
+    skip_bad_trips, or period, profile and matrix of a matrix of trips between zones.
+    Raises DemandError with file and line for what cannot be read, driven, meant or followed.
+
+    >>> demand = read_demand(["town.rou.xml", "stops.add.xml"], network, scale=1.2)
+    """
+    for name in {"begin", "end", "period"} & set(options):
+        if options[name] is not None:
+            options[name] = seconds(options[name], name)
+    listed = [paths] if isinstance(paths, str | Path) else list(paths)
+    return read_demand_files([Path(path) for path in listed], network, DemandOptions(**options))
 
 
 def zones_given(
@@ -141,7 +165,7 @@ def _table(path: Path, network: Network, options: DemandOptions) -> Demand:
             path, network, period=options.period, scale=options.scale, profile=options.profile,
             begin=options.begin or 0.0, end=options.end, seed=options.seed,
             skip_bad_trips=options.skip_bad_trips, vehicle_type=parameters.vehicle_type("car"),
-            zones=options.zones,
+            zones=options.zones, matrix=options.matrix,
         )  # fmt: skip
     trips = read_trips(
         path, network, begin=options.begin, end=options.end,

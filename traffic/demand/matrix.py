@@ -23,7 +23,7 @@ from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.reading.csv_tables import CsvTable
 from rushhour.roadnets.reading.values import number
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
-from rushhour.traffic.demand.matrix_files import COLUMNS, LARGEST_VOLUME, matrix_table
+from rushhour.traffic.demand.matrix_files import COLUMNS, LARGEST_VOLUME, matrices_of, matrix_table
 from rushhour.traffic.demand.model import LANE_FREE, SPEED_MAX, Demand, VehicleType
 from rushhour.traffic.demand.random_trips import MOST_TRIPS, SHORTEST_ROAD
 from rushhour.traffic.routing.routes import costs_from, kept_desk
@@ -68,11 +68,13 @@ def read_matrix(
     skip_bad_trips: bool = False,
     vehicle_type: VehicleType = CAR,
     zones: "ZoneSet | None" = None,
+    matrix: str | None = None,
 ) -> Demand:
     """Read a matrix (.csv with o_zone_id, d_zone_id, volume; .omx; VISUM's .mtx) as trips of a network.
 
     zones: None for those of the network; in one that has none every intersection is a zone by its id. A file that says its
     time of day is for that: period must be left at its default.
+    matrix: which one of an OMX file of several.
     period: s or a text such as "1h", the time that the volumes are for. scale: of all volumes.
     profile: shares of the period's equal intervals, any scale (default: even). Departures start at
     begin, s; only those before end are taken. Trips within a zone, and between zones at one place,
@@ -90,7 +92,7 @@ def read_matrix(
         raise DemandError(f"demand scale {scale!r}: wanted a number above 0, such as 0.1")
     edges = _edges(profile)
     try:
-        held = matrix_table(path)
+        held = matrix_table(path, matrix)
         zones = zones_of(network) if zones is None else zones
         pairs = _pairs(held.table, zones, network.name, scale)
     except NetworkError as error:  # of a value, by the readers that network files share
@@ -152,12 +154,23 @@ def _edges(profile: Sequence[float]) -> NDArray[np.float64]:
 
 
 def matrix_facts(path: Path) -> dict[str, Any]:
-    """What a matrix holds, counted.
+    """What a matrix holds, counted; of an OMX file of several the volume of each.
 
     Raises DemandError, with file and line, for what cannot be read.
     """
+    names = matrices_of(path)
+    if len(names) > 1:
+        return {
+            "kind": "matrices of trips between zones",
+            "name": path.name,
+            "volumes": {one: _facts(path, one)["volume"] for one in names},
+        }
+    return _facts(path, None)
+
+
+def _facts(path: Path, matrix: str | None) -> dict[str, Any]:
     try:
-        held = matrix_table(path)
+        held = matrix_table(path, matrix)
         table = held.table
         ends = [table.needed(name) for name in COLUMNS[:2]]
         volume = [

@@ -5,8 +5,11 @@ of day that they are for, and a factor. Sources: PTV VISUM's manual, "Matrix for
 (github.com/osPlanning/omx); SUMO's od2trips, whose reading of both forms is compared in the tests.
 """
 
+import csv
+import io
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -58,7 +61,9 @@ def is_matrix(path: Path) -> bool:
     found = _columns_of(path)
     if set(COLUMNS[:2]) <= found:
         return True
-    return DEPART not in found and all(found.intersection(names) for names in NAMES)
+    if DEPART not in found and all(found.intersection(names) for names in NAMES):
+        return True
+    return bool(found) and _is_square(path)
 
 
 def _columns_of(path: Path) -> set[str]:
@@ -71,18 +76,23 @@ def _columns_of(path: Path) -> set[str]:
         raise DemandError(str(error)) from None
 
 
-def matrix_table(path: Path) -> MatrixTable:
-    """Read a matrix of any form. Raises NetworkError or DemandError, with file and line, for what is none."""
+def matrix_table(path: Path, asked: str | None = None) -> MatrixTable:
+    """Read a matrix of any form. asked: which one of an OMX file.
+
+    Raises NetworkError or DemandError, with file and line, for what is none.
+    """
     name = path.name.lower()
     if name.endswith(OMX):
-        return MatrixTable(_omx(path))
+        return MatrixTable(_omx(path, asked))
     if name.endswith(VISUM):
         return _visum(path)
     return _csv(path)
 
 
 def _csv(path: Path) -> MatrixTable:
-    """A csv, whatever of NAMES its columns are called."""
+    """A csv, whatever of NAMES its columns are called; or a square of volumes."""
+    if _is_square(path):
+        return MatrixTable(_csv_square(path))
     table = read_table(path)
     called = [next((one for one in names if one in table.columns), None) for names in NAMES]
     columns = {
@@ -92,6 +102,65 @@ def _csv(path: Path) -> MatrixTable:
     }
     unused = tuple(name for name in table.columns if name and name not in called)
     return MatrixTable(CsvTable(path, columns, table.lines), unused=unused)
+
+
+def _is_square(path: Path) -> bool:
+    """Whether a csv begins as a square of volumes: numbers alone, or zones along its first row and down its first column."""
+    head = unpacked(path, LARGEST, 1 << 18).decode("utf-8-sig", "replace")
+    rows = csv.reader(io.StringIO(head, newline=""))
+    try:
+        first, second = islice((row for row in rows if any(value.strip() for value in row)), 2)
+    except (ValueError, csv.Error):
+        return False
+    same = len(first) == len(second) > 1 and all(map(_is_number, second[1:]))
+    return same and (first[1].strip() == second[0].strip() or all(map(_is_number, first)))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text or "0")
+    except ValueError:
+        return False
+    return True
+
+
+def _csv_square(path: Path) -> CsvTable:
+    """A square of volumes, rows by origin: with its zones along the first row and column, or without: 1, 2, ..."""
+    text = unpacked(path, LARGEST).decode("utf-8-sig", "replace")
+    reader = csv.reader(io.StringIO(text, newline=""))
+    rows, lines = [], []
+    for row in reader:
+        if any(value.strip() for value in row):
+            rows.append([value.strip() for value in row])
+            lines.append(reader.line_num)
+    across, down = rows[0][1:], [row[0] for row in rows[1:]]
+    named = across == down
+    if not rows[0][0] or not _is_number(rows[0][0]):
+        if not named:
+            raise DemandError(
+                f"{path}: {len(across)} zones along its first row and {len(down)} down its first column, not the same; wanted "
+                "both in one order"
+            )
+        zones, rows, lines = across, [row[1:] for row in rows[1:]], lines[1:]
+    elif named or len(across) == 2:
+        raise DemandError(
+            f"{path}: numbers without names, of which the first ones may be zones; add a first line o_zone_id,d_zone_id,volume "
+            "to pairs, and leave the first value empty where zones stand along the first row and column"
+        )
+    else:
+        zones = [str(i + 1) for i in range(len(rows))]
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != len(zones):
+            raise DemandError(
+                f"{path}:{line}: {len(row)} volumes for {len(zones)} zones; complete the square"
+            )
+    numbers = [
+        [_number(line, one or "0", path, "volume", LARGEST_VOLUME) for one in row]
+        for line, row in zip(lines, rows, strict=True)
+    ]
+    cells = _Cells([], [], [])
+    cells.add(0, np.array(numbers))
+    return _table(path, zones, cells, lines)
 
 
 def _table(path: Path, zones: list[str], cells: "_Cells", lines: list[int]) -> CsvTable:
@@ -131,21 +200,37 @@ class _Cells(NamedTuple):
 # --- OMX ------------------------------------------------------------------------------------------
 
 
-def _omx(path: Path) -> CsvTable:
-    """The one matrix of an OMX file, by its zone lookup; of several, the one called trips or volume."""
+def matrices_of(path: Path) -> list[str]:
+    """Names of the matrices of an OMX file; none of another file. Raises DemandError for what cannot be read."""
     import h5py
 
+    if not path.name.lower().endswith(OMX):
+        return []
     unpacked(path, LARGEST, most=2)  # whether it can be opened
     try:
         with h5py.File(path, "r") as file:
+            return sorted(_held(path, file, "data"))
+    except OSError as error:
+        raise _not_omx(path, error) from None
+
+
+def _omx(path: Path, asked: str | None) -> CsvTable:
+    """The one matrix of an OMX file, by its zone lookup; of several, the one asked for, or called trips or volume."""
+    import h5py
+
+    names = matrices_of(path)
+    wanted = [one for one in names if one.lower() in ("trips", "volume")] or names
+    if asked is not None:
+        wanted = [one for one in names if one == asked]
+    if len(wanted) != 1:
+        lack = "" if asked is None else f", none called {asked[:40]!r}"
+        raise DemandError(
+            f"{path}: OMX with {len(names)} matrices ({', '.join(names)[:200] or 'none'}){lack}; say which one drives by "
+            "--demand-matrix NAME (matrix in [demand] of a scenario)"
+        )
+    try:
+        with h5py.File(path, "r") as file:
             held = _held(path, file, "data")
-            names = sorted(held)
-            wanted = [one for one in names if one.lower() in ("trips", "volume")] or names
-            if len(wanted) != 1:
-                raise DemandError(
-                    f"{path}: OMX with {len(names)} matrices ({', '.join(names)[:200] or 'none'}); wanted one, or one "
-                    "that is called trips or volume: write the one to drive into a file of its own, or call it so"
-                )
             data = _array(path, held, wanted[0])
             n = data.shape[0] if data.ndim == 2 else -1
             if (
@@ -163,9 +248,13 @@ def _omx(path: Path) -> CsvTable:
             for first in range(0, n, rows):
                 cells.add(first, np.asarray(data[first : first + rows], np.float64))
     except (OSError, RuntimeError, KeyError) as error:
-        reason = " ".join(str(error).split())[:150]
-        raise DemandError(f"{path}: not read as OMX ({reason}); write it again") from None
+        raise _not_omx(path, error) from None
     return _table(path, zones, cells, list(range(1, n + 1)))
+
+
+def _not_omx(path: Path, error: Exception) -> DemandError:
+    reason = " ".join(str(error).split())[:150]
+    return DemandError(f"{path}: not read as OMX ({reason}); write it again")
 
 
 def _held(path: Path, file: Any, name: str) -> Any:

@@ -221,6 +221,7 @@ def scenario_demand(
             trip_defaults=dict(scenario.trip_defaults),
             ignored=scenario.ignored_options,
             profile=scenario.demand_profile,
+            matrix=scenario.demand_matrix,
             zones=zones,
         )
         parts.append(read_demand_files(scenario.demand, network, options))

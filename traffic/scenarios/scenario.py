@@ -62,6 +62,7 @@ class Scenario:
     demand_scale: float = 1.0  # factor on the traffic of any demand
     scale_rules: tuple[ScaleRule, ...] = ()  # factors by time, class and zone
     scale_suffix: str = SUFFIX  # between the id of a trip and the number of its copy
+    demand_matrix: str | None = None  # which one of an OMX file of several
     demand_profile: tuple[float, ...] = ()  # their shares in equal parts of the period
     trip_defaults: tuple[tuple[str, str], ...] = ()  # SUMO attributes of trips that lack them
     ignored_options: tuple[str, ...] = ()  # of SUMO files, what is not followed and let be
@@ -92,9 +93,10 @@ class Scenario:
         if self.until_empty and self.duration is not None:
             raise ScenarioError("duration and until_empty exclude each other; drop one of them")
         checked_scale(self.demand_scale)
-        if not self.demand and (self.demand_period, self.demand_profile) != (3600.0, ()):
+        of_matrix = (self.demand_period, self.demand_profile, self.demand_matrix)
+        if not self.demand and of_matrix != (3600.0, (), None):
             raise ScenarioError(
-                "the demand's period and profile are given without a demand file; "
+                "the demand's period, profile or matrix is given without a demand file; "
                 "add the matrix of trips between zones that they are for, or drop them"
             )
         if self.measure is None and (self.loops or self.sections or self.queues):
@@ -203,6 +205,7 @@ _KEYS: Final = {
         "files": ("demand", "files"), "vehicles": ("vehicles", "whole"), "trips": ("trips", "whole"),
         "over": ("over", "time"), "skip_bad_trips": ("skip_bad_trips", "flag"),
         "period": ("demand_period", "time"), "profile": ("demand_profile", "numbers"),
+        "matrix": ("demand_matrix", "text"),
         "ignore_options": ("ignored_options", "names"),
     },
     "times": {
@@ -301,6 +304,11 @@ class _Reader:
 
     def on_full(self, key: str, value: object) -> object:
         return self.one_of(key, value, ON_FULL)
+
+    def text(self, key: str, value: object) -> str:
+        if not isinstance(value, str):
+            raise self.error(key, value, "a name")
+        return value
 
     def one_of(self, key: str, value: object, known: tuple[str, ...]) -> object:
         if value not in known:
