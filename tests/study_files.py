@@ -24,6 +24,8 @@ close_roads = ["0.0-0.1"]
 [axes]
 scale = [1.0, 1.5]
 """
+TWENTY = 'base = "base.toml"\nseeds = "1..10"\n[variants.closed]\nclose_roads = ["0.0-0.1"]\n'
+TABLES = ["table.csv", "table.parquet", "differences.csv", "roads.csv", "approaches.csv", "od.csv"]
 
 
 # Write the study, and the scenario that it is based on, in the folder of the test.

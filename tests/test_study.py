@@ -3,23 +3,20 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from study_files import SCENARIO, STUDY, based, folder_of_study, wants
+from study_files import SCENARIO, STUDY, TABLES, TWENTY, based, folder_of_study, wants
 
 import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.studies import engines
-from rushhour.traffic.studies.engines import Task, slurm_cluster
+from rushhour.traffic.studies.engines import Task
 from rushhour.traffic.studies.results import level_of_service
 from rushhour.traffic.studies.study import dry_run, study
-
-TABLES = ["table.csv", "table.parquet", "differences.csv", "roads.csv", "approaches.csv", "od.csv"]
 
 
 @pytest.fixture
@@ -115,8 +112,6 @@ def test_levels_of_service_are_those_of_the_manual() -> None:
 
 
 # --- what fails ----------------------------------------------------------------------------------
-
-TWENTY = 'base = "base.toml"\nseeds = "1..10"\n[variants.closed]\nclose_roads = ["0.0-0.1"]\n'
 
 
 def killing(monkeypatch: pytest.MonkeyPatch, seed: int, times: int) -> None:
@@ -243,57 +238,6 @@ def test_a_stopped_study_keeps_what_was_complete(here: Path) -> None:
     assert found.stopped and 3 <= len(found.table) < 20
     assert not list((here / "out" / "runs").glob(".part*")) or found.ran < 20
     assert study("study.toml", "out", workers=0, report=False).ran == 20 - len(found.table)
-
-
-# --- engines -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as found:
-        yield found
-
-
-@pytest.mark.slow
-def test_dask_gives_the_same_bytes_also_when_a_worker_is_killed(here: Path, cluster: Any) -> None:
-    wants(TWENTY)
-    killed: list[int] = []
-
-    def progress(complete: int, failed: int, of: int) -> None:
-        if complete == 4 and not killed:
-            worker = next(iter(cluster.workers.values()))
-            killed.append(worker.process.pid)
-            os.kill(killed[0], signal.SIGKILL)
-
-    address = cluster.scheduler_address.replace("tcp://", "dask://")
-    found = study("study.toml", "on-dask", on=address, progress=progress, report=False)
-    assert killed and found.failed == [] and len(found.table) == 20
-    study("study.toml", "here", workers=0, report=False)
-    for name in TABLES:
-        assert (here / "on-dask" / name).read_bytes() == (here / "here" / name).read_bytes(), name
-
-
-def test_a_slurm_profile_becomes_a_job_and_what_it_does_not_know_is_named(here: Path) -> None:
-    pytest.importorskip("dask_jobqueue")
-    profile = here / "slurm.toml"
-    profile.write_text(
-        'jobs = 3\ncores = 4\nprocesses = 4\nmemory = "8GB"\nqueue = "day"\naccount = "town"\nwalltime = "01:00:00"\n'
-    )
-    cluster, jobs = slurm_cluster(profile)
-    with cluster:
-        script = cluster.job_script()
-    assert jobs == 3
-    for line in ("#SBATCH -p day", "#SBATCH -A town", "#SBATCH -t 01:00:00", "--cpus-per-task=4"):
-        assert line in script
-    profile.write_text('jobs = 3\ncores = 4\nmemory = "8GB"\ncolour = "red"\n')
-    with pytest.raises(RushhourError, match="dask-jobqueue refuses it .*colour"):
-        slurm_cluster(profile)
-    profile.write_text('cores = 4\nmemory = "8GB"\n')
-    with pytest.raises(RushhourError, match="jobs = None: wanted how many jobs"):
-        slurm_cluster(profile)
 
 
 @pytest.mark.parametrize(("options", "message"), [

@@ -15,6 +15,7 @@ from queue import Empty, Queue
 from threading import Thread
 from time import sleep
 from typing import Any, Final
+from uuid import uuid4
 
 from rushhour.roadnets.errors import ParameterError, RunError
 from rushhour.roadnets.json_text import of_python
@@ -242,42 +243,69 @@ def run_on_dask(
 def _on_client(
     distributed: Any, client: Any, tasks: list[Task], retries: int, stopping: Callable[[], bool]
 ) -> Iterator[Outcome]:
-    from rushhour.traffic.studies.worker import done
-
     marker = tasks[0].out / "study.json"
     blind = [name for name, yes in client.run(sees, str(marker)).items() if not yes]
     if blind:
         raise RunError(
             f"{marker}: worker {blind[0]} does not see it; give -o a folder that all workers share"
         )
-    futures = {}
-    for task in tasks:
-        facts = task.facts()
-        future = client.submit(
-            done, facts, key=f"rushhour-{task.hash}", pure=False, retries=retries
-        )
-        futures[future] = task
-    tries = dict.fromkeys((task.hash for task in tasks), 1)
+    token = uuid4().hex[:12]  # other studies on the same folder count their own
+
+    def begun(task: Task, again: int) -> Any:
+        key = f"rushhour-{task.hash}-{token}-{again}"
+        return client.submit(counted, task.facts(), token, retries, key=key, pure=False)
+
+    futures = {begun(task, 0): task for task in tasks}
     left = distributed.as_completed(list(futures))
-    while not left.is_empty():
-        if stopping():
-            client.cancel(list(futures))
-            return
-        ended = left.next_batch(block=False)
-        if not ended:
-            sleep(PAUSE)
-            continue
-        for one in ended:
-            task = futures[one]
-            found = _result(one)
-            if "row" not in found and found["again"] and tries[task.hash] <= retries:
-                tries[task.hash] += 1
-                key = f"rushhour-{task.hash}-{tries[task.hash]}"
-                again = client.submit(done, task.facts(), key=key, pure=False, retries=retries)
-                futures[again] = task
-                left.add(again)
+    try:
+        while not left.is_empty():
+            if stopping():
+                client.cancel(list(futures))
+                return
+            ended = left.next_batch(block=False)
+            if not ended:
+                sleep(PAUSE)
                 continue
-            yield Outcome(task, found.get("row"), found.get("error", ""), tries[task.hash])
+            for one in ended:
+                task = futures[one]
+                found, tries = _result(one), _tries(task.facts(), token)
+                if "row" not in found and found["again"] and tries <= retries:
+                    again = begun(task, tries)
+                    futures[again] = task
+                    left.add(again)
+                    continue
+                yield Outcome(task, found.get("row"), found.get("error", ""), min(tries, retries + 1))  # fmt: skip
+    finally:
+        for task in tasks:
+            _begins(task.facts(), token).unlink(missing_ok=True)
+
+
+def counted(task: dict[str, Any], token: str, retries: int) -> dict[str, Any]:
+    """What comes of a task on a worker, if it was begun fewer times than it may be.
+
+    The scheduler begins a task again whose worker died, as often as it likes: each begin is a byte in a file.
+    """
+    from rushhour.traffic.studies.one_run import finished_row
+    from rushhour.traffic.studies.worker import done
+
+    row = finished_row(Path(task["out"]), task["hash"])
+    if row is not None:  # its worker died with the answer
+        return {"row": row}
+    with _begins(task, token).open("ab") as file:
+        file.write(b".")
+    if _tries(task, token) > retries + 1:
+        return {"error": "the worker that ran it died; run it again alone, or fewer beside each other", "again": False}  # fmt: skip
+    return done(task)
+
+
+def _begins(task: dict[str, Any], token: str) -> Path:
+    """The file whose length is how often a task was begun."""
+    return Path(task["out"]) / f".begun-{task['hash']}-{token}"
+
+
+def _tries(task: dict[str, Any], token: str) -> int:
+    notes = _begins(task, token)
+    return notes.stat().st_size if notes.exists() else 0
 
 
 def _result(future: Any) -> dict[str, Any]:
@@ -286,7 +314,7 @@ def _result(future: Any) -> dict[str, Any]:
         return dict(future.result())
     error = future.exception()
     text = " ".join(str(error).split())[:300]
-    return {"error": f"{type(error).__name__}: {text}", "again": False}
+    return {"error": f"{type(error).__name__}: {text}", "again": type(error).__name__ == "KilledWorker"}  # fmt: skip
 
 
 # --- slurm -----------------------------------------------------------------------------------------
