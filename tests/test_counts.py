@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,6 +53,25 @@ def test_geh_and_the_bands_are_those_of_their_definition() -> None:
     ]
     np.testing.assert_allclose(geh(driven, counted), expected)
     assert within_band(driven, counted).tolist() == [True, True, True, True, False, True, False]
+
+
+@pytest.mark.parametrize(("by", "message"), [
+    (420.0, "--by 0:07:00: the counts are for 0:05:00 and more, which do not add up to it; give a multiple, as 0:10:00"),
+    (120.0, "--by 0:02:00: the counts are for 0:05:00"), (3600.0, "--by 1:00:00: no counter was counted for so long"),
+])  # fmt: skip
+def test_an_interval_that_counts_do_not_add_up_to_is_told_with_theirs(
+    runs: list[Path], by: float, message: str
+) -> None:
+    with rh.open_run(runs[0]) as run:
+        road = run.network().road_ids[0]
+    counts = {
+        "road": [road] * 2,
+        "begin": [25_200, 25_500],
+        "end": [25_500, 25_800],
+        "count": [9, 8],
+    }
+    with pytest.raises(RushhourError, match=re.escape(message)):
+        compare_counts(runs[0], counts, by=by)
 
 
 def test_a_run_is_its_own_count(runs: list[Path]) -> None:

@@ -11,6 +11,7 @@ import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import save
 from rushhour.traffic.analysis.count_tables import Counts, read_counts
 from rushhour.traffic.demand.fitting import SPAN, _groups, _passages, fit_to_counts
 from rushhour.traffic.demand.model import Demand
@@ -112,10 +113,23 @@ def test_one_counter_changes_its_own_trips_and_hardly_any_other(grid: Network) -
     assert found.after[0] < 0.1 * found.before[0]
 
 
+def test_an_empty_matrix_is_said_to_have_no_trips_by_whatever_takes_it(
+    tmp_path: Path, grid: Network, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(grid, tmp_path / "grid.h5")
+    (tmp_path / "counts.csv").write_text(f"road,begin,end,count\n{grid.road_ids[0]},0,600,5\n")
+    (tmp_path / "od.csv").write_text("o,d,trips\n0.0,2.2,0\n")
+    words = [str(tmp_path / "grid.h5"), "--demand", str(tmp_path / "od.csv")]
+    ends = ["-o", str(tmp_path / "out.h5")]
+    for line in (["run", *words], ["assign", *words, *ends], ["fit", *words, "--counts", str(tmp_path / "counts.csv"), *ends]):  # fmt: skip
+        assert main(line) == 2
+        assert "the demand has no trips" in capsys.readouterr().err, line
+
+
 def test_what_cannot_be_fitted_is_named(grid: Network) -> None:
     truth = pool(grid, 50)
     late = Counts((grid.road_ids[0],), "road", np.array([9e4]), np.array([9.1e4]), np.array([5.0]))
-    with pytest.raises(RushhourError, match="no trip passes a counter that is used"):
+    with pytest.raises(RushhourError, match=r"no trip passes a counter that is used: trips depart from 0:00:\d\d to 0:.*, counts are for 25:00:00 to 25:16:40"):  # fmt: skip
         fit_to_counts(grid, truth, late)
     with pytest.raises(RushhourError, match="counts of roads, not of loops"):
         fit_to_counts(grid, truth, replace(late, kind="loop"))

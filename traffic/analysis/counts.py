@@ -141,7 +141,7 @@ def compare_counts(
         if left:
             remarks.append(f"counts that do not fill {by:g} s are left out: {left:,}")
         if not len(kept):
-            raise RunError(_none_so_long(by))
+            raise RunError(_none_so_long(by, _rows(read, inside)))
     table = _table(kept, mean, network)
     figures = figures_of(table)
     return Compared(table, figures, _held(figures["all"], wanted), remarks, len(paths))
@@ -163,11 +163,17 @@ def want_comparable(
         )
     kept = _rows(read, inside)
     if by is not None and not len(_added_up(kept, np.zeros(len(kept)), by)[0]):
-        raise RunError(_none_so_long(by))
+        raise RunError(_none_so_long(by, kept))
 
 
-def _none_so_long(by: float) -> str:
-    return f"--by {by:g} s: no counter was counted for so long from a full one; give less"
+def _none_so_long(by: float, counts: Counts) -> str:
+    one = float((counts.end - counts.begin).min())
+    if abs(by / one - round(by / one)) > 1e-6 or by < one:
+        return (
+            f"--by {clock(by)}: the counts are for {clock(one)} and more, which do not add up to it; give a multiple, as "
+            f"{clock(2.0 * one)}"
+        )
+    return f"--by {clock(by)}: no counter was counted for so long from a full one; give less"
 
 
 def _within(counts: Counts, begin: float | None, end: float | None) -> Counts:

@@ -23,7 +23,7 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.assignment.queueing import queued_sums
 from rushhour.traffic.assignment.switching import Method, Side, answers_of, switchers
 from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter, measured_sums
-from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
+from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand, want_trips
 from rushhour.traffic.liveness.standstill import patience_of
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.measures.summary import trip_means
@@ -107,6 +107,7 @@ def assign(
         raise ParameterError(f"gap {gap:g}: wanted 0 to 1, as 0.01")
     if demand.walker.any():
         raise DemandError("random walkers have no destination to be assigned to; leave them out")
+    want_trips(demand)
     whole = route_demand(network, demand)
     free = _free(whole, every_way)
     if not free.any():

@@ -25,11 +25,12 @@ from rushhour.roadnets.model import Network
 from rushhour.traffic.analysis.count_tables import LOOP, Counts
 from rushhour.traffic.analysis.counts import geh
 from rushhour.traffic.demand.matrix import ZoneSet, places_of, zones_of
-from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.demand.model import Demand, want_trips
 from rushhour.traffic.demand.scaling import SUFFIX, copies, taken
 from rushhour.traffic.routing.road_graph import road_graph
 from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.settings.numbers import whole_seed
+from rushhour.traffic.words.durations import clock
 
 Floats = NDArray[np.float64]
 
@@ -95,6 +96,7 @@ def fit_to_counts(
         raise DemandError("fit wants counts of roads, not of loops; name the roads in the table")
     if find_spec("scipy") is None:
         raise DemandError("fit wants scipy; pip install 'rushhour[data]'")
+    want_trips(demand)
     whole = route_demand(network, demand)
     group, size = _groups(whole)
     passes = _passages(network, whole, counts, group, size.size)
@@ -107,7 +109,8 @@ def fit_to_counts(
     used = ~np.isin(names, out)
     if not before[used].any():
         raise DemandError(
-            "no trip passes a counter that is used; check times and roads of the counts"
+            f"no trip passes a counter that is used: trips depart from {clock(whole.depart[0])} to {clock(whole.depart[-1])}, counts "
+            f"are for {clock(counts.begin.min())} to {clock(counts.end.max())}; check their times, and the roads of the counts"
         )
     tables = _shared(network, whole, group)
     factor = _solved(passes[np.flatnonzero(used)], counts.count[used], size, trust, tables)

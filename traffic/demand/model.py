@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.reprs import fields_shown
+from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.facts import Shown
 from rushhour.traffic.words.durations import clock
 
@@ -188,3 +189,9 @@ def empty_demand() -> Demand:
         stop_until=np.zeros(0),
         stop_parking=np.zeros(0, np.bool_),
     )
+
+
+def want_trips(demand: Demand) -> None:
+    """Refuse demand without a trip."""
+    if not len(demand):
+        raise DemandError("the demand has no trips; check its files and the times of the run")

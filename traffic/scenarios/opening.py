@@ -20,7 +20,7 @@ from rushhour.traffic.demand.files import (
     read_demand_files,
     zones_given,
 )
-from rushhour.traffic.demand.model import Demand
+from rushhour.traffic.demand.model import Demand, want_trips
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
 from rushhour.traffic.settings.parameters import Parameters
 
@@ -278,8 +278,7 @@ def open_world(
         network = scenario_network(scenario, parameters)
     tell("reading the demand")
     demand = scenario_demand(scenario, network, parameters)
-    if not len(demand):
-        raise DemandError("the demand has no trips; check its files and the times of the run")
+    want_trips(demand)
     from rushhour.traffic.world import World
 
     tell("finding routes")
