@@ -162,6 +162,26 @@ def test_a_counter_at_a_place_is_on_the_road_that_leads_its_way(network: Network
         assert f"is on road {road}" in found.remarks[0]
 
 
+@pytest.mark.parametrize(("degrees", "words"), [
+    (0, "N n NB North northbound"), (45, "NE NEB northeast North-East northeastbound"), (180, "S SB south Southbound"),
+    (270, "W WB west westbound"), (315, "NW northwest"),
+])  # fmt: skip
+def test_a_direction_may_be_said_as_counters_say_it(
+    network: Network, degrees: float, words: str
+) -> None:
+    rows = words.split()
+    found = read_counts(
+        {"x": [150.0] * len(rows), "y": [150.0] * len(rows), "direction": rows,
+         "begin": [60 * k for k in range(len(rows))], "end": [60 * k + 60 for k in range(len(rows))],
+         "count": [1] * len(rows)}, network,
+    )  # fmt: skip
+    by_number = read_counts(
+        {"x": [150.0], "y": [150.0], "direction": [degrees], "begin": [0], "end": [60], "count": [1]},
+        network,
+    )  # fmt: skip
+    assert found.place == by_number.place * len(rows)
+
+
 def test_a_counter_on_a_part_of_a_street_is_on_the_road_that_leads_its_way(tmp_path: Path) -> None:
     (tmp_path / "town.osm").write_text(town_text())
     town = rh.load_network(tmp_path / "town.osm")
@@ -214,13 +234,13 @@ def test_edgedata_of_sumo_reads_as_the_same_counts(network: Network, tmp_path: P
     ("road,begin,end,count\n{a},60,60,1", "counts.csv:2: ends as or before it begins"),
     ("road,begin,end,count\n{a},23:45,0:00,1", "midnight is 24:00"),
     ("road,begin,end,count\n{a},0,60,\n", "holds no counts"),
-    ("road,direction,begin,end,count\n{a},up,0,60,1", "direction 'up'; give a number"),
+    ("road,direction,begin,end,count\n{a},up,0,60,1", "direction 'up'; give a number from -360 to 360, or N, NE, E, ..., also as NB"),
     ("road,direction,begin,end,count\nnowhere,N,0,60,1", "no road 'nowhere'"),
     ("road,begin,end,count\n{a},0,60,-1", "count '-1'; give a number from 0"),
     ("road,begin,end,count\n{a},0,60,1\n{a},30,90,1", "counts.csv:3: road '{a}' is counted twice at 0:00:30"),
     ("x,y,begin,end,count\n0,0,0,60,1", "want the direction that they count"),
     ("x,y,direction,begin,end,count\n9999,9999,N,0,60,1", "no road within 100 m"),
-    ("x,y,direction,begin,end,count\n0,0,up,0,60,1", "direction 'up'; give a number"),
+    ("x,y,direction,begin,end,count\n0,0,up,0,60,1", "direction 'up'; give a number from -360 to 360, or N, NE, E, ..., also as NB"),
     ("name,begin,end,count\na,0,60,1", "wanted a column road, or loop, or lon and lat"),
 ])  # fmt: skip
 def test_counts_that_cannot_be_meant_are_one_line(rows: str, message: str, network: Network, tmp_path: Path) -> None:  # fmt: skip

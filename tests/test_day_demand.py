@@ -301,7 +301,13 @@ def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_th
     drawn: list[Any] = []
     monkeypatch.setattr(plots_of_demand, "save_figure", lambda figure, path: drawn.append(figure))
     trips = [
-        Trip(f"{'work' if k % 2 else 'shop'}.{k}", 60.0 * k, VehicleType(), (k, 30), False)
+        Trip(
+            f"{'work' if k % 2 else 'shop'}.{k // 4}{'.1' if k // 2 % 2 else ''}",
+            60.0 * k,
+            VehicleType(),
+            (k, 30),
+            False,
+        )
         for k in range(8)
     ]
     builder = DemandBuilder()
@@ -315,6 +321,7 @@ def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_th
     assert [text.get_text() for text in destinations.get_legend().get_texts()] == [
         "8 trips from or to a road"
     ]
+    assert [text.get_text() for text in day.get_legend().get_texts()] == ["shop", "work"]
     drawn[0].canvas.draw()
     assert (
         day.get_legend().get_window_extent().y0 >= day.get_window_extent().y1 - 1.0

@@ -1,5 +1,6 @@
 """A picture of a demand: where trips begin, where they end, and when (docs/demand-model.md)."""
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,7 +40,9 @@ def save_demand_picture(path: Path, network: Network, demand: Demand) -> dict[st
         axis.set_xlim(low[0], high[0])
         axis.set_ylim(low[1], high[1])
         axis.set_title(f"{title} of {len(demand):,} trips")
-    kinds = np.array([name.rpartition(".")[0] for name in demand.ids])
+    kinds = np.array(
+        [re.split(r"\.\d", name, maxsplit=1)[0] for name in demand.ids]
+    )  # of copies, too
     names = list(dict.fromkeys(kinds.tolist()))
     begin = np.floor(demand.depart[0] / QUARTER) * QUARTER
     edges = np.arange(begin, demand.depart[-1] + QUARTER, QUARTER)

@@ -25,8 +25,12 @@ from rushhour.traffic.words.places_named import place_hint, road_named
 MOST: Final = 1e9  # vehicles, or vehicles an hour
 NEAR: Final = 100.0  # m from a counter to its road
 ASIDE: Final = 50.0  # degrees between the direction of a counter and its road's
-COMPASS: Final = {
-    name: 45.0 * k for k, name in enumerate(("n", "ne", "e", "se", "s", "sw", "w", "nw"))
+POINTS: Final = "n north,ne northeast,e east,se southeast,s south,sw southwest,w west,nw northwest"
+COMPASS: Final = {  # also as nb, north, northbound
+    f"{name}{ending}": 45.0 * k
+    for k, names in enumerate(POINTS.split(","))
+    for name, endings in zip(names.split(), (("", "b"), ("", "bound")), strict=True)
+    for ending in endings
 }
 ROAD, LOOP = "road", "loop"
 ALIASES: Final = {"edge": ROAD, "link": ROAD, "detector": LOOP}
@@ -250,8 +254,13 @@ def _at_places(
 
 def _degrees(text: str, where: str) -> float:
     """A direction, degrees clockwise from north."""
-    found = COMPASS.get(text.strip().lower())
-    return number(text, where, "direction", -360.0, 360.0) if found is None else found
+    found = COMPASS.get(text.strip().lower().replace("-", ""))
+    if found is not None:
+        return found
+    try:
+        return number(text, where, "direction", -360.0, 360.0)
+    except NetworkError as error:
+        raise DemandError(f"{error}, or N, NE, E, ..., also as NB or northbound") from None
 
 
 class _Directed:
