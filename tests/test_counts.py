@@ -162,6 +162,16 @@ def test_a_counter_at_a_place_is_on_the_road_that_leads_its_way(network: Network
         assert f"is on road {road}" in found.remarks[0]
 
 
+def test_an_interval_in_which_no_counter_saw_anybody_is_said(network: Network) -> None:
+    roads = list(network.road_ids[:2])
+    table = {"road": roads * 2, "begin": [0, 0, 900, 900], "end": [900, 900, 1800, 1800], "count": [3, 0, 0, 0]}  # fmt: skip
+    assert read_counts(table, network).remarks == (
+        "no counter saw anybody from 0:15:00 to 0:30:00; leave these rows out if nobody counted then",
+    )
+    assert read_counts({**table, "count": [0, 3, 0, 1]}, network).remarks == ()
+    assert read_counts({**table, "count": [0, 0, 0, 0]}, network).remarks == ()
+
+
 @pytest.mark.parametrize(("degrees", "words"), [
     (0, "N n NB North northbound"), (45, "NE NEB northeast North-East northeastbound"), (180, "S SB south Southbound"),
     (270, "W WB west westbound"), (315, "NW northwest"),

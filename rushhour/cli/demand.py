@@ -130,7 +130,9 @@ def _people(said: str, zones: Path | None) -> tuple[float | None, Path | None]:
 
 def _text(facts: dict[str, Any], remarks: tuple[str, ...]) -> str:
     floor = ", ".join(f"{name} {value:,} m2" for name, value in facts["floor_m2"].items())
-    purposes = ", ".join(f"{name} {count:,}" for name, count in facts["by_purpose"].items())
+    purposes = ", ".join(
+        f"{name} {count:,}" for name, count in facts["by_purpose"].items() if count
+    )
     rows = [
         ("map", f"{facts['buildings']:,} buildings, {facts['points']:,} shops and other places, {facts['areas']:,} areas"),
         ("floor", floor), ("population", f"{facts['population']:,}"),

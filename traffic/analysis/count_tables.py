@@ -114,6 +114,7 @@ def _of_columns(
     remarks: list[str] = []
     if len(rows) < len(named[amount]):
         remarks.append(f"counts without a number are left out: {len(named[amount]) - len(rows)}")
+    remarks += _nobody(begin, end, count)
     unused = [name for name in named if name not in (*KNOWN, amount)]
     if unused:
         remarks.append(f"columns of the counts that are not used: {', '.join(unused)[:120]}")
@@ -204,6 +205,20 @@ def _refuse_doubles(counts: Counts, where: list[str]) -> None:
 
 
 # --- counters by place ---------------------------------------------------------------------------
+
+
+def _nobody(
+    begin: NDArray[np.float64], end: NDArray[np.float64], count: NDArray[np.float64]
+) -> list[str]:
+    """A remark on each interval in which several counters saw nobody: mostly nobody counted."""
+    found = []
+    for low, high in sorted(set(zip(begin.tolist(), end.tolist(), strict=True))):
+        of = (begin == low) & (end == high)
+        if of.sum() > 1 and count.any() and not count[of].any():
+            found.append(
+                f"no counter saw anybody from {clock(low)} to {clock(high)}; leave these rows out if nobody counted then"
+            )
+    return found
 
 
 def _at_places(
