@@ -1,8 +1,5 @@
 """Bodies from outside keep the promise of the same bits: threads, recordings, going back."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import h5py
@@ -10,6 +7,7 @@ import numpy as np
 import pytest
 from hashed_bodies import FRAMES, give, stepped, world_with_bodies
 from planted_world import PlantedWorld
+from several_threads import printed_by_threads
 
 from rushhour.cli import main
 from rushhour.kernels.compiling.jit import config
@@ -22,22 +20,11 @@ from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.verifying import verify
 from rushhour.traffic.world import World
 
-TESTS = Path(__file__).parent
-
 
 @pytest.mark.soak
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has one thread")
 def test_one_two_and_four_threads_come_to_the_same_bits_among_bodies() -> None:
-    told = set()
-    for threads in ("1", "2", "4"):
-        done = subprocess.run(
-            [sys.executable, str(TESTS / "hashed_bodies.py")],
-            env={**os.environ, "NUMBA_NUM_THREADS": threads, "PYTHONPATH": str(TESTS.parent)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2000:]
-        told.add(done.stdout)
-    assert len(told) == 1, told
+    assert len(set(printed_by_threads("hashed_bodies.py"))) == 1
 
 
 @pytest.fixture(scope="module")

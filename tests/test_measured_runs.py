@@ -2,14 +2,12 @@
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+from several_threads import printed_by_threads
 
 from rushhour.cli import main
 from rushhour.roadnets.errors import RunError, RushhourError
@@ -23,7 +21,6 @@ from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.world import World
 
-TESTS = Path(__file__).parent
 NAMES = ("roads", "loops", "sections", "passages", "queues")
 
 
@@ -48,15 +45,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World, Mea
 
 @pytest.mark.soak
 def test_tables_are_the_same_for_any_number_of_threads() -> None:
-    found = []
-    for threads in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, str(TESTS / "hashed_measures.py")],
-            env={**os.environ, "NUMBA_NUM_THREADS": threads},
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        found.append(done.stdout.split())
-    assert found[0] == found[1]
+    assert len(set(printed_by_threads("hashed_measures.py"))) == 1
 
 
 def test_the_run_file_holds_the_tables_of_the_world(run_file: tuple[Path, World, Measures]) -> None:
