@@ -1,13 +1,10 @@
 """`rushhour chase`: what it prints, records and refuses; the example."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from example_runs import printed_by
 
 import rushhour as rh
 from rushhour.cli import main
@@ -17,8 +14,6 @@ from rushhour.viewer import actions as do
 from rushhour.viewer.outside import OUTSIDE, TARGET, outside_moment, outside_palette
 from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
-
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 @pytest.mark.slow
@@ -122,9 +117,5 @@ def test_what_cannot_be_chased_is_one_line(words, told, capsys):
 @pytest.mark.slow
 def test_the_example_ends_in_a_table_and_a_picture(tmp_path):
     picture = tmp_path / "chase.png"
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / "chase.py"), "--seconds", "8", "--picture", str(picture)],
-        capture_output=True, text=True, check=False, env={**os.environ, "MPLBACKEND": "Agg"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "opponent 4" in done.stdout and picture.stat().st_size > 20_000
+    shown = printed_by("chase.py", "--seconds", 8, "--picture", picture)
+    assert "opponent 4" in shown and picture.stat().st_size > 20_000

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_runs import printed_by
 from PIL import Image
 
 import rushhour as rh
@@ -102,11 +103,7 @@ def test_what_cannot_be_is_one_line(made, told: str) -> None:
 @pytest.mark.parametrize("name", ["bots", "follow_paths"])
 def test_the_examples_end_in_a_picture_and_a_race_file(name: str, tmp_path: Path) -> None:
     picture = tmp_path / "p.png"
-    shown = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / f"{name}.py"), "--picture", str(picture)],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    assert "written" in shown
+    assert "written" in printed_by(f"{name}.py", "--picture", picture)
     assert len({*Image.open(picture).convert("RGB").getdata()}) > 6
     assert rh.race.load_race(tmp_path / "p.h5").length.size in (6, 24)
 

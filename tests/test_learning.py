@@ -1,14 +1,12 @@
 """Environments for reinforcement learning keep the rules of gymnasium and PettingZoo."""
 
-import os
 import re
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from example_runs import printed_by
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test
 
@@ -175,11 +173,7 @@ def test_options_that_cannot_be_meant_are_one_line(options, error, message: str)
 
 def printed(example: str, *words: str) -> list[float]:
     """Numbers of the first column that an example prints."""
-    shown = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / example), *words],
-        capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    ).stdout  # fmt: skip
+    shown = printed_by(example, *words)
     return [float(re.search(r": ([\d.]+) cars", line)[1]) for line in shown.splitlines()]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from example_runs import printed_by
 from PIL import Image
 from real_data import data_folder
 from several_threads import printed_by_threads
@@ -18,7 +19,6 @@ from rushhour.games.racing.race_file import load_race
 from rushhour.kernels.compiling.jit import config
 from rushhour.viewer.race_shot import race_picture
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 TESTS = Path(__file__).parent
 
 
@@ -197,12 +197,7 @@ def test_damaged_race_files_are_refused_in_a_line(folder, capsys, tmp_path, what
 
 @pytest.mark.slow
 def test_the_horse_race_ends_in_a_table_a_race_file_and_a_picture(tmp_path):
-    shown = subprocess.run(
-        [sys.executable, str(EXAMPLES / "horse_race.py"), "--races", "20", "--picture",
-         str(tmp_path / "horses.png")],
-        capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent)},
-    ).stdout  # fmt: skip
+    shown = printed_by("horse_race.py", "--races", 20, "--picture", tmp_path / "horses.png")
     rows = [line.split() for line in shown.splitlines() if line.startswith("H")]
     assert len(rows) == 6 and sum(int(row[-1]) for row in rows) == 20
     assert (tmp_path / "horses.png").exists() and load_race(tmp_path / "horses.h5").time.size > 500
@@ -210,13 +205,8 @@ def test_the_horse_race_ends_in_a_table_a_race_file_and_a_picture(tmp_path):
 
 @pytest.mark.slow
 def test_a_race_on_a_real_track_ends_in_a_result_and_a_picture(tmp_path):
-    shown = subprocess.run(
-        [sys.executable, str(EXAMPLES / "car_race.py"),
-         str(data_folder("racetracks") / "Norisring.csv"), "--laps", "1", "--picture",
-         str(tmp_path / "cars.png")],
-        capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent)},
-    ).stdout  # fmt: skip
+    track = data_folder("racetracks") / "Norisring.csv"
+    shown = printed_by("car_race.py", track, "--laps", 1, "--picture", tmp_path / "cars.png")
     rows = [line for line in shown.splitlines() if ". car" in line]
     assert len(rows) == 10 and "nan" not in shown and all(row.endswith("lost 0") for row in rows)
     assert (tmp_path / "cars.png").exists()
