@@ -1,4 +1,4 @@
-"""Step a tiny world and print its state hash; run in a process of its own, compiled or not."""
+"""Step tiny worlds and print their state hashes; run in a process of its own, compiled or not."""
 
 import sys
 
@@ -29,4 +29,5 @@ def tiny_hash(control: str, frames: int) -> tuple[str, dict[str, int]]:
 
 
 if __name__ == "__main__":
-    print(tiny_hash(sys.argv[1], int(sys.argv[2]))[0])
+    for control in sys.argv[2:]:
+        print(tiny_hash(control, int(sys.argv[1]))[0])
