@@ -37,18 +37,20 @@ def hashes(world: World, frames: int = 60) -> list[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_copy_goes_on_with_the_same_bits_and_leaves_the_original_alone(kind: str) -> None:
-    straight = new_world(kind)
+    straight, world = new_world(kind), new_world(kind)
     straight.step(70)
     expected = hashes(straight)
-    for make in COPIES:
-        world = new_world(kind)
-        world.step(70)
-        other = make(world)
+    world.step(70)
+    copies = [make(world) for make in COPIES]
+    for other in copies:
         poison(other)
         assert other.state_hash() == world.state_hash()
-        assert hashes(other) == expected  # first the copy, which would spoil the original
-        assert hashes(world) == expected
-        assert hashes(other.clone()) == hashes(other) == hashes(world)
+    for other in copies:
+        assert hashes(other) == expected  # first the copies, which would spoil the original
+    assert hashes(world) == expected
+    further = hashes(world)
+    for other in copies:
+        assert hashes(other.clone()) == hashes(other) == further
 
 
 def test_copies_share_no_array_that_a_frame_writes() -> None:

@@ -32,6 +32,10 @@ MOSTLY = {
     "held": 0.8,
 }
 
+# Three ranks have corners where three parts meet; on two, worlds that are divided anew, that all look
+# at together, and that hold a quota.
+ON = {2: ["pressure", "drift", "full"], 3: list(WORLDS)}
+
 pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[mpi]'")
 
 
@@ -41,15 +45,16 @@ def alone() -> dict[str, list[list[Any]]]:
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", ON)
 def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
     ranks: int, alone: dict[str, list[list[Any]]], tmp_path: Path
 ) -> None:
     told = tmp_path / "told.json"
-    _, err = on_ranks(ranks, "-m", "mpi4py", TESTS / "ranked_worlds.py", told, *WORLDS)
+    _, err = on_ranks(ranks, "-m", "mpi4py", TESTS / "ranked_worlds.py", told, *ON[ranks])
     assert told.exists(), err
     found = json.loads(told.read_text())
-    for name, frames in FRAMES.items():
+    for name in ON[ranks]:
+        frames = FRAMES[name]
         for frame in range(frames):
             assert found[name][frame] == alone[name][frame], (name, frame)
         (state, what), (state_alone, what_alone) = found[name][-1][:2], alone[name][-1][:2]

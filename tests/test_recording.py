@@ -135,8 +135,6 @@ def test_frames_are_the_same_in_any_order_and_by_any_number_of_threads(
 KILLED = """
 import sys
 from recorded_world import FormulaWorld
-from several_threads import printed_by_threads
-from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_SECONDS = 0.0
 world = FormulaWorld(n=2000)
@@ -151,8 +149,8 @@ while True:
 """
 
 
-@pytest.mark.parametrize("late", [0, 3])  # blocks of a frame that may be on their way
-@pytest.mark.parametrize("after", [5, 20, 57])
+# late: blocks of a frame that may be on their way
+@pytest.mark.parametrize(("after", "late"), [(5, 0), (57, 0), (5, 3), (20, 3)])
 def test_a_killed_run_opens_with_every_flushed_frame(tmp_path: Path, after: int, late: int) -> None:
     path = tmp_path / "run.h5"
     environment = os.environ | {"PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
@@ -216,9 +214,7 @@ def test_what_is_written_between_opening_and_reading_is_no_damage(tmp_path: Path
 FULL = """
 import resource, signal, sys
 from recorded_world import FormulaWorld
-from several_threads import printed_by_threads
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.analysis.statistics import run_statistics
 from rushhour.traffic.recording import recorder as recording
 recording.FLUSH_ROWS = 20_000
 world = FormulaWorld(n=2000)
