@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import REASONS
 from rushhour.viewer.colouring import BRAKES, CARRIES
+from rushhour.viewer.outside import OUTSIDE, TARGET
 from rushhour.viewer.race_shot import race_colours
 from rushhour.viewer.themes import (
     DELAYS,
@@ -79,6 +80,17 @@ def test_racers_are_told_apart(eyes: str) -> None:
     if eyes == "normal":
         tracks = seen(tuple(theme.track for theme in THEMES.values()), eyes)
         assert min(apart(racer, track) for racer in lab for track in tracks) >= 0.9 * APART
+
+
+def test_nobody_of_the_traffic_has_the_colour_of_a_chase() -> None:
+    """Its target and its opponents differ from each other and from every step of speed and delay."""
+    target, opponent = seen((TARGET, OUTSIDE), "normal")
+    assert apart(target, opponent) >= APART
+    for scale in (SPEEDS, DELAYS):
+        at = np.linspace(0.0, len(scale) - 1.0, 60)
+        steps = np.array([np.interp(at, range(len(scale)), one) for one in np.transpose(scale)]).T
+        for step in seen(tuple(map(tuple, steps)), "normal"):
+            assert min(apart(step, target), apart(step, opponent)) >= APART
 
 
 def test_the_first_ten_racers_are_bright_or_pure():

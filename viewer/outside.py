@@ -13,7 +13,7 @@ from rushhour.viewer.silhouettes import CLASSES
 from rushhour.viewer.themes import Colour
 
 OUTSIDE: Final[Colour] = (226, 120, 255)
-TARGET: Final[Colour] = (70, 225, 255)
+TARGET: Final[Colour] = (255, 50, 140)  # on no scale of vehicles, as opponents' is not
 TARGET_ID: Final = 0  # of a chase
 
 
