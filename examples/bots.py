@@ -2,7 +2,8 @@
 
 python examples/bots.py [--picture bots.png]
 
-All four kinds start on a circle and answer late (4 /s). Beside the picture lies bots.h5, for `rushhour view`.
+All four kinds start on a circle and answer late (4 /s). The picture has their ways of the first 7 s; beside it lies
+bots.h5, for `rushhour view`.
 """
 
 import argparse
@@ -11,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 import rushhour as rh
-from rushhour.viewer.race_shot import save_race_shot
 
 parser = argparse.ArgumentParser(description="Bots under trajectory laws.")
 parser.add_argument("--picture", type=Path, default=Path("bots.png"))
@@ -53,5 +53,37 @@ record = rh.race.RaceRecord(
 )  # fmt: skip
 rh.race.save_race(record, options.picture.with_suffix(".h5"))
 
-save_race_shot(options.picture, record, 6.0, (1280, 720), (-107.0, -60.0, 107.0, 60.0))
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots(
+    1, 4, figsize=(12.8, 3.4), sharex=True, sharey=True, layout="constrained"
+)
+shown = table[: sum(time <= 7.0 for time in times)]
+marks = {
+    "point": ([30.0], [0.0]),
+    "around": (20.0 * ring).T,
+    "line": ([-60.0, 60.0], [-30.0, -30.0]),
+    "home": ([0.0], [40.0]),
+}
+for k, (ax, name) in enumerate(zip(axes, bots, strict=True)):
+    part = slice(k * EACH, (k + 1) * EACH)
+    ax.plot(*marks[name], "k--" if len(marks[name][0]) > 1 else "kx", lw=1.2, ms=9, mew=2)
+    ax.plot(shown[:, 0, part], shown[:, 1, part], lw=1.5)
+    yaw = np.radians(shown[-1, 2, part])
+    ax.quiver(*shown[-1, :2, part], np.cos(yaw), np.sin(yaw), scale=14, width=0.009, zorder=3)
+    ax.set_title(
+        {
+            "point": "to a point",
+            "around": "around a circle",
+            "line": "along a line",
+            "home": "home, heading north",
+        }[name]
+    )
+    ax.set(aspect="equal", xlim=(-70.0, 100.0), ylim=(-65.0, 80.0))
+    ax.set_xlabel("m")
+axes[0].set_ylabel("m")
+figure.savefig(options.picture, dpi=100)
 print(f"{options.picture} written")

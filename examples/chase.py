@@ -60,7 +60,7 @@ poses = world.poses()
 here = poses.id >= 0
 axes.scatter(poses.x[here], poses.y[here], s=9, color="0.35", label="traffic")
 for k in range(len(chase)):
-    colour = "tab:blue" if k == 0 else "mediumorchid"  # as the viewer has them
+    colour = "deeppink" if k == 0 else "mediumorchid"  # as the viewer has them
     axes.plot(
         *ways[:, k].T, color=colour, lw=2.4 if k == 0 else 1.2, alpha=0.8, zorder=3 if k else 2
     )
