@@ -130,8 +130,10 @@ class Network(Shown):
         """Rise per metre behind each point, (p - 1,); 0 from the end of a lane to the next lane."""
         if not self.is_hilly:
             return np.zeros(max(0, len(self.points) - 1))
-        step = np.diff(self.station)
-        rise = np.divide(np.diff(self.height), step, out=np.zeros(step.size), where=step > 0.0)
+        rise, step = np.diff(self.height), np.diff(self.station)
+        on = step > 0.0
+        np.divide(rise, step, out=rise, where=on)
+        rise[~on] = 0.0
         rise[self.point_start[1:-1] - 1] = 0.0
         return rise
 

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from network_drafts import conflict, connector, crossing, yields
+from real_data import data_folder
 
 from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, STOP, YIELD
 from rushhour.roadnets.build import finish
+from rushhour.roadnets.drafts import conflicts
+from rushhour.roadnets.loading import load_network
 
 # Conflicts
 
@@ -63,6 +66,14 @@ def test_a_foe_of_the_source_that_geometry_misses_gets_a_zone_of_a_car_at_least(
     at = conflict(n, connector(n, "s", "n"), connector(n, "n", "s"))
     assert at >= 0 and conflict(n, connector(n, "n", "s"), connector(n, "s", "n")) >= 0
     assert c.here_out[at] - c.here_in[at] >= 1.8
+
+
+def test_conflicts_are_the_same_however_many_intersections_are_measured_at_once(monkeypatch):
+    path = data_folder("sumo_wildau") / "wildau.net.xml.gz"  # 224 intersections, foes of its own
+    together = load_network(path).arrays.conflicts
+    monkeypatch.setattr(conflicts, "SAMPLES_AT_ONCE", 300)
+    for one, other in zip(load_network(path).arrays.conflicts, together, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 # Who yields

@@ -19,6 +19,7 @@ from rushhour.roadnets.drafts.shapes import Shapes
 from rushhour.roadnets.errors import NetworkError
 
 MOST_SAMPLES = 2000  # of one connector; a longer one is sampled more coarsely
+SAMPLES_AT_ONCE = 500_000  # of neighbouring intersections, for the memory's sake
 CAR_WIDTH = 1.8  # m
 SHORTEST_ZONE = 2.0  # m, of a conflict that geometry misses
 LEAST_ZONE = 0.2  # m, of one that ends where a rear may stay, on a short way
@@ -74,26 +75,28 @@ def _source_foes(draft: Draft, index: DraftIndex) -> NDArray[np.int64]:
     return np.array(sorted(pairs), np.int64).reshape(-1, 2)
 
 
-def find_conflicts(
-    draft: Draft,
+def _zones(
     index: DraftIndex,
     shapes: Shapes,
+    start: NDArray[np.int64],
     connector_start: NDArray[np.int32],
     connector: NDArray[np.int32],
-) -> Pairs:
-    """Find every conflicting pair of connectors and where they conflict."""
-    n, first = len(index.sequence), len(index.lane_road)
-    length = shapes.length[first:]
-    count = np.clip(np.ceil(length / SAMPLE_STEP) + 1, 2, MOST_SAMPLES).astype(np.int64)
-    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    foes: list[tuple[int, int]],
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Conflicting pairs of some intersections, (m, 2) each once, and their zones, (m, 4).
+
+    start: first sample of each connector; those of others have none.
+    """
+    first = len(index.lane_road)
     x, y, s = np.empty((3, int(start[-1])))
     sample_lanes(shapes.points, shapes.station, shapes.start, first, start, x, y, s)
-    box = np.empty((n, 4))
-    if n:
+    box = np.empty((start.size - 1, 4))
+    own = np.flatnonzero(np.diff(start))
+    if own.size:
         for column, reduce, values in ((0, np.minimum, x), (1, np.minimum, y),
                                        (2, np.maximum, x), (3, np.maximum, y)):  # fmt: skip
-            box[:, column] = reduce.reduceat(values, start[:-1])
-    room = 16 * n
+            box[own, column] = reduce.reduceat(values, start[own])
+    room = 16 * own.size
     while True:
         pair, zones = np.empty((room, 2), np.int32), np.empty((room, 4))
         found = find_zones(
@@ -104,9 +107,9 @@ def find_conflicts(
             break
         room = found
     pair, zones = pair[:found], zones[:found]
-    foes = _source_foes(draft, index).tolist()
     known = set(map(tuple, pair.tolist())) if foes else set()
     extra_pair, extra_zone = [], []
+    length = shapes.length[first:]
     for i, j in foes:
         if (i, j) in known or never_conflict(index.from_lane, index.to_lane, index.lane_road, i, j):
             continue
@@ -115,9 +118,38 @@ def find_conflicts(
         zone_of = _beside if same else _widened
         extra_pair.append((i, j))
         extra_zone.append((*zone_of(at_i, length[i]), *zone_of(at_j, length[j])))
-    del x, y, s, box  # a city's take as much memory as all that follows
-    pair = np.concatenate([pair, np.array(extra_pair, np.int32).reshape(-1, 2)])
-    zones = np.concatenate([zones, np.array(extra_zone).reshape(-1, 4)])
+    return (
+        np.concatenate([pair, np.array(extra_pair, np.int32).reshape(-1, 2)]),
+        np.concatenate([zones, np.array(extra_zone).reshape(-1, 4)]),
+    )
+
+
+def find_conflicts(
+    draft: Draft,
+    index: DraftIndex,
+    shapes: Shapes,
+    connector_start: NDArray[np.int32],
+    connector: NDArray[np.int32],
+) -> Pairs:
+    """Find every conflicting pair of connectors and where they conflict."""
+    n, first = len(index.sequence), len(index.lane_road)
+    count = np.clip(np.ceil(shapes.length[first:] / SAMPLE_STEP) + 1, 2, MOST_SAMPLES)
+    foes: dict[int, list[tuple[int, int]]] = {}
+    at = index.road_to[index.lane_road[index.from_lane]]
+    for i, j in _source_foes(draft, index).tolist():
+        foes.setdefault(int(at[i]), []).append((i, j))
+    found = []
+    sampled = np.concatenate(([0], np.cumsum(count[connector])))[connector_start]
+    cuts = np.flatnonzero(np.diff(sampled // SAMPLES_AT_ONCE)) + 1
+    for some in np.split(np.arange(connector_start.size - 1), cuts):
+        here = connector_start[some[0] : some[-1] + 2] if some.size else connector_start[:1]
+        counts = np.zeros(n, np.int64)
+        own = connector[here[0] : here[-1]]
+        counts[own] = count[own]
+        start = np.concatenate(([0], np.cumsum(counts)))
+        theirs = [pair for node in some.tolist() for pair in foes.get(node, ())]
+        found.append(_zones(index, shapes, start, here, connector, theirs))
+    pair, zones = (np.concatenate(parts) for parts in zip(*found, strict=True))
     here = np.concatenate([pair[:, 0], pair[:, 1]])
     other = np.concatenate([pair[:, 1], pair[:, 0]])
     order = np.lexsort((other, here))
