@@ -1,6 +1,8 @@
-"""Cars that race: what a frame costs, and a race of ten on each of the real tracks.
+"""Cars that race: what a frame costs, and races of ten on each of the real tracks.
 
-python bench/car_races.py [--data DIR] [--cars 10 100 400] [--laps 2] [--json FILE]
+python bench/car_races.py [--data DIR] [--cars 10 100 400] [--laps 2] [--seeds 1-3] [--tracks Spa ...] [--json FILE]
+
+Passes, contacts, who arrived and who was put back are sums over the seeds; the winner's time and the best lap are means.
 
 Costs are wall times of frames after the start on the longest track; threads: NUMBA_NUM_THREADS.
 """
@@ -40,28 +42,39 @@ def main() -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help=DATA_HELP)
     parser.add_argument("--cars", type=int, nargs="+", default=[10, 100, 400], metavar="N")
     parser.add_argument("--laps", type=int, default=2, metavar="N")
+    parser.add_argument("--seeds", default="1-1", metavar="A-B", help="first-last (default: 1-1)")
+    parser.add_argument("--tracks", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there")
     options = parser.parse_args()
     files = sorted((data_base(options.data) / "racetracks").glob("*.csv"))
+    first, last = (int(seed) for seed in options.seeds.split("-"))
     rows, told, longest = [], {}, None
     for file in files:
+        if options.tracks and file.stem not in options.tracks:
+            continue
         track, _ = with_racing_line(read_track(file), CARS["gt"])
         track, lap = taught_track(track)
         if longest is None or track.station[-1] > longest.station[-1]:
             longest = track
-        done = CarRace(track, 10, seed=1).run(options.laps)
-        rows.append([file.stem, float(track.station[-1]), lap, float(np.nanmin(done.finish)),
-                     int(np.isfinite(done.finish).sum()), int(done.lost.sum()),
-                     int(done.passes.sum()), int(done.contacts.sum())])  # fmt: skip
+        races = [CarRace(track, 10, seed=k).run(options.laps) for k in range(first, last + 1)]
+        rows.append([file.stem, float(track.station[-1]), lap, float(np.mean([np.nanmin(r.finish) for r in races])),
+                     float(np.mean([r.best_lap.min() for r in races])), 10 * len(races),
+                     *(sum(int(value.sum()) for value in values) for values in zip(
+                         *((np.isfinite(r.finish), r.lost, r.passes, r.contacts) for r in races),
+                         strict=True)),
+                     sum(bool(r.contacts.sum() > r.passes.sum()) for r in races)])  # fmt: skip
     header = [
         "track",
         "m",
         "taught lap, s",
         "winner, s",
-        "of 10 arrived",
+        "best lap, s",
+        "cars",
+        "arrived",
         "put back",
         "passes",
         "contacts",
+        "races with more contacts",
     ]
     print("\n".join(table(header, rows)))
     costs = []
