@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -376,3 +377,25 @@ def test_a_map_of_differences_has_its_full_colour_on_twenty_roads_at_most(
     few[:3] = 1.0, -2.0, 0.0
     told = save_difference_map(tmp_path / "m.png", grid, few, "a", np.empty(0, np.int32))
     assert told == {"roads": 2, "full": 1, "closed": 0}
+
+
+def test_diagrams_of_a_study_begin_at_0_and_cut_off_no_dot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from rushhour.viewer import plots_of_studies
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(plots_of_studies, "save_figure", lambda figure, path: drawn.append(figure))
+    groups = [
+        SimpleNamespace(variant=name, axes={"scale": x}, values=lambda _, y=y: {1: y, 2: y})
+        for name, x, y in (("base", 1.0, 48.0), ("base", 1.5, 51.0), ("closed", 1.0, 51.0), ("closed", 1.5, 51.0))
+    ]  # fmt: skip
+    for axes in ({"scale": [1.0, 1.5]}, {}):
+        told = SimpleNamespace(name="s", axes=axes, variants=["base", "closed"])
+        plots_of_studies.save_figures(tmp_path / "x.png", SimpleNamespace(study=told, groups=groups))  # type: ignore[arg-type]  # fmt: skip
+    for figure, dots in zip(drawn, (False, True), strict=True):
+        assert ("small dots are runs" in figure.get_suptitle()) == dots
+        for axis in figure.axes:
+            low, high = axis.get_ylim()
+            assert low == 0.0 and 1.03 * 51.0 < high < 1.2 * 51.0

@@ -24,6 +24,7 @@ COLOURS: Final = (
     "#b7791f",
     "#0987a0",
 )
+HEADROOM: Final = 1.06  # above the highest dot or interval
 MOST_LABELS: Final = 16  # groups beside each other before their names are left out
 FULL: Final = 20  # a twentieth of the roads of a map has the full colour, at most so many
 
@@ -39,12 +40,12 @@ def save_figures(path: Path, results: "Results") -> dict[str, int]:
             _over_axis(axis, results, name, numeric[0])
         else:
             _side_by_side(axis, results, name)
+        axis.set_ylim(0.0, HEADROOM * axis.dataLim.y1 if axis.dataLim.y1 > 0.0 else 1.0)
         axis.grid(alpha=0.3)
     if numeric:
         axes[0].legend(fontsize="small")
-    figure.suptitle(
-        f"{results.study.name}: means of the runs and their 95 % intervals; dots are runs"
-    )
+    dots = "" if numeric else "; small dots are runs"
+    figure.suptitle(f"{results.study.name}: means of the runs and their 95 % intervals{dots}")
     save_figure(figure, path)
     return {"groups": len(results.groups)}
 
@@ -80,7 +81,6 @@ def _side_by_side(axis: Any, results: "Results", name: str) -> None:
     axis.set_xticks(range(len(groups)), labels if len(groups) <= MOST_LABELS else [""] * len(groups),
                     rotation=20, ha="right")  # fmt: skip
     axis.set_xlim(-0.6, len(groups) - 0.4)
-    axis.set_ylim(bottom=0.0)
 
 
 def _over_axis(axis: Any, results: "Results", name: str, over: str) -> None:
@@ -96,7 +96,6 @@ def _over_axis(axis: Any, results: "Results", name: str, over: str) -> None:
         axis.errorbar(x, mean, yerr=[below, above], fmt="o-", capsize=3, label=label[:40],
                       color=COLOURS[k % len(COLOURS)])  # fmt: skip
     axis.set_xlabel(over)
-    axis.set_ylim(bottom=0.0)
 
 
 def save_difference_map(
