@@ -12,7 +12,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from mpi_ranks import needs_mpi, on_ranks, started
+from mpi_ranks import needs_mpi, on_ranks, started, typed_on_ranks
 
 from rushhour.cli.command_line import main, make_parser
 from rushhour.cli.ranks import SLEEPS, ranks_told, share_cores
@@ -203,9 +203,9 @@ def test_a_run_on_ranks_is_recorded_as_by_one_process_verified_merged_and_resume
         kinds = set(run.events.columns["kind"])
         assert {"departed", "arrived", "rerouted", "mind_changed", "lane_change"} <= kinds
         assert len(run.keyframes) >= 4 and verify(run).same
-    for file in (parted, merged):
-        out, err = on_ranks(2, *RUN, "--resume", file, "--at", "50s", "--json")
-        assert json.loads(out)["state_hash"] == one["state_hash"], err
+    on = ("--at", "50s", "--json")
+    for out in typed_on_ranks(2, *(["run", "--resume", file, *on] for file in (parted, merged))):
+        assert json.loads(out)["state_hash"] == one["state_hash"]
 
 
 @needs_mpi
@@ -213,8 +213,7 @@ def test_files_of_ranks_that_do_not_belong_together_are_refused_by_name(
     grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [*words_of(grid), "--duration", "5s"]
-    for name in ("a", "b"):
-        on_ranks(2, *RUN, *words, "--record", tmp_path / f"{name}.h5")
+    typed_on_ranks(2, *(["run", *words, "--record", tmp_path / f"{name}.h5"] for name in "ab"))
     a, of_a, of_b = (tmp_path / f"{name}.h5" for name in ("a", "a.rank-1", "b.rank-1"))
     assert main(["merge", str(a), "--to", str(of_a)]) == 2
     assert f"{of_a} is read; give another name" in capsys.readouterr().err
@@ -271,8 +270,8 @@ def test_ranks_measure_what_one_process_does_and_measuring_goes_on_when_they_are
 def test_an_error_on_one_rank_ends_all_and_says_where(grid: Path, tmp_path: Path) -> None:
     begun = time.monotonic()
     words = [*words_of(grid), "--record", tmp_path / "no" / "folder" / "run.h5"]
-    _, err = on_ranks(3, *RUN, *words, code=2)
-    assert "rushhour: error on rank 0 of 3: " in err and "run.h5: cannot be written" in err
+    _, err = on_ranks(2, *RUN, *words, code=2)
+    assert "rushhour: error on rank 0 of 2: " in err and "run.h5: cannot be written" in err
     assert "was killed" not in err
     assert time.monotonic() - begun < 300
 
@@ -393,6 +392,6 @@ def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
         process.kill()
     with RunFile(tmp_path / "run.h5") as run:
         assert not run.complete and run.keyframes
-    out, err = on_ranks(3, *RUN, "--resume", tmp_path / "run.h5", "--json")
+    out, err = on_ranks(2, *RUN, "--resume", tmp_path / "run.h5", "--json")
     assert out, err
     assert json.loads(out)["state_hash"] == undisturbed, err
