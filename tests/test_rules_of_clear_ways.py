@@ -12,7 +12,6 @@ from junction_cases import (
     J,
     Meeting,
     changed,
-    crossing_and_merging,
 )
 
 from rushhour.kernels.following.car_following import travel_time
@@ -29,24 +28,11 @@ from rushhour.kernels.junctions.holder_gaps import LET_IN_TIME, approach_limit, 
 pytestmark = pytest.mark.tiny_world
 
 
-@pytest.fixture(scope="module")
-def two_ways() -> tuple[Meeting, Meeting]:
-    return crossing_and_merging()
-
-
 @pytest.fixture
-def crossing(two_ways: tuple[Meeting, Meeting]) -> Meeting:
-    two_ways[0].alone()
-    return two_ways[0]
-
-
-@pytest.fixture
-def merging(two_ways: tuple[Meeting, Meeting]) -> Meeting:
-    """I turns right into the road along which J comes; the zone begins soon after its line."""
-    c = two_ways[1]
-    c.alone()
-    c.net = changed(c.net, "conflicts", here_in={c.c: 1.0})
-    return c
+def merging(merging: Meeting) -> Meeting:
+    """Its zone begins soon after its line."""
+    merging.net = changed(merging.net, "conflicts", here_in={merging.c: 1.0})
+    return merging
 
 
 def accel_of(c: Meeting, slot: int) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from junction_cases import DT, EPS, LATER, LENGTH, I, J, Meeting, changed, minor_and_major
+from junction_cases import DT, EPS, LATER, LENGTH, I, J, Meeting, changed
 
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.vehicles import BODY, EXIT_FULL, RED_LIGHT, YIELDS
@@ -22,18 +22,6 @@ from rushhour.kernels.junctions.holder_gaps import (
 )
 
 pytestmark = pytest.mark.tiny_world
-
-
-@pytest.fixture(scope="module")
-def made() -> Meeting:
-    return Meeting(*minor_and_major())
-
-
-@pytest.fixture
-def met(made: Meeting) -> Meeting:
-    """I at its line, J to be put on the road that goes first."""
-    made.alone()
-    return made
 
 
 # --- the first of several holders ----------------------------------------------------------------

@@ -11,7 +11,6 @@ from junction_cases import (
     I,
     J,
     Meeting,
-    crossing_and_merging,
     minor_and_major,
 )
 
@@ -26,25 +25,6 @@ from rushhour.kernels.junctions.gap_acceptance import (
 from rushhour.kernels.junctions.holder_gaps import LET_IN_TIME, closed_up
 
 pytestmark = pytest.mark.tiny_world
-
-
-@pytest.fixture(scope="module")
-def two_ways() -> tuple[Meeting, Meeting]:
-    return crossing_and_merging()
-
-
-@pytest.fixture
-def crossing(two_ways: tuple[Meeting, Meeting]) -> Meeting:
-    """I crosses the road along which J goes straight on."""
-    two_ways[0].alone()
-    return two_ways[0]
-
-
-@pytest.fixture
-def merging(two_ways: tuple[Meeting, Meeting]) -> Meeting:
-    """I turns right into that road."""
-    two_ways[1].alone()
-    return two_ways[1]
 
 
 # --- is the way clear --------------------------------------------------------------------------

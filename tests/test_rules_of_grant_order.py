@@ -28,21 +28,6 @@ pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 NO, YES = False, True
 
 
-@pytest.fixture(scope="module")
-def made() -> dict[str, Grant]:
-    return {control: Grant(control) for control in ("signals", "two_way_stop", "all_way_stop")}
-
-
-@pytest.fixture
-def signal(made: dict[str, Grant]) -> Grant:
-    return made["signals"]
-
-
-@pytest.fixture
-def stop(made: dict[str, Grant]) -> Grant:
-    return made["two_way_stop"]
-
-
 @pytest.mark.parametrize(
     ("control", "there", "comes", "found", "why"),
     [
@@ -55,10 +40,10 @@ def stop(made: dict[str, Grant]) -> Grant:
     ],
 )
 def test_who_keeps_one_from_its_way(
-    made: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, control: str, there: int, comes: int,
+    grants: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, control: str, there: int, comes: int,
     found: tuple[int, int], why: str,
 ) -> None:  # fmt: skip
-    j, between = made[control].j, []
+    j, between = grants[control].j, []
     x = j.net.intersections.control[j.x]
     j.veh.cut[I], j.veh.cut_stamp[I] = -7, -7
 
@@ -79,9 +64,9 @@ def test_who_keeps_one_from_its_way(
 
 @pytest.mark.parametrize(("drawn", "share"), [(0.0, 0.8), (0.5, 1.0), (0.75, 1.1), (1.0, 1.2)])
 def test_how_long_one_looks_where_all_stop_is_drawn_around_the_mean(
-    made: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, drawn: float, share: float
+    grants: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, drawn: float, share: float
 ) -> None:
-    g = made["all_way_stop"]
+    g = grants["all_way_stop"]
     g.ask(monkeypatch)
     monkeypatch.undo()
     monkeypatch.setattr(right_of_way, "uniform", lambda *_: drawn)

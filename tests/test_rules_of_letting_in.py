@@ -3,7 +3,7 @@
 from math import inf
 
 import pytest
-from junction_cases import DT, EPS, LENGTH, I, J, Meeting, changed, minor_and_major
+from junction_cases import DT, EPS, LENGTH, I, J, Meeting, changed
 
 from rushhour.kernels.core.vehicles import FREE, LEADER
 from rushhour.kernels.following.car_following import stopping_distance, travel_time
@@ -22,18 +22,6 @@ from rushhour.kernels.junctions.holder_gaps import (
 from rushhour.kernels.junctions.zone_yielding import LET_IN_BRAKING
 
 pytestmark = pytest.mark.tiny_world
-
-
-@pytest.fixture(scope="module")
-def made() -> Meeting:
-    return Meeting(*minor_and_major())
-
-
-@pytest.fixture
-def met(made: Meeting) -> Meeting:
-    """I at its line, J to be put on the road that goes first."""
-    made.alone()
-    return made
 
 
 # --- letting in ----------------------------------------------------------------------------------

@@ -27,21 +27,6 @@ from rushhour.kernels.junctions.right_of_way import GRANTED, REFUSED, TO_WAIT, W
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 
 
-@pytest.fixture(scope="module")
-def made() -> dict[str, Grant]:
-    return {control: Grant(control) for control in ("signals", "two_way_stop", "all_way_stop")}
-
-
-@pytest.fixture
-def signal(made: dict[str, Grant]) -> Grant:
-    return made["signals"]
-
-
-@pytest.fixture
-def stop(made: dict[str, Grant]) -> Grant:
-    return made["two_way_stop"]
-
-
 GOES = (GRANTED, 0, -1)
 NO, YES = False, True
 TWO: dict[str, Any] = {"chain_with_room": 2}  # the way leads over a second line
@@ -112,10 +97,10 @@ def test_what_bars_at_a_light(
     ],
 )  # fmt: skip
 def test_what_bars_where_there_is_no_light(
-    made: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, control: str, patient: bool,
+    grants: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, control: str, patient: bool,
     told: dict[str, Any], rules: dict[str, Any], found: tuple[int, int, int], why: str,
 ) -> None:  # fmt: skip
-    assert made[control].ask(monkeypatch, patient, rules=rules, **told) == found, why
+    assert grants[control].ask(monkeypatch, patient, rules=rules, **told) == found, why
 
 
 IN_ORDER: list[tuple[str, Any, int]] = [
@@ -134,11 +119,11 @@ IN_ORDER: list[tuple[str, Any, int]] = [
 
 @pytest.mark.parametrize("first", range(len(IN_ORDER)))
 def test_of_several_that_bar_the_first_in_order_is_said(
-    made: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, first: int
+    grants: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     told = {name: answer for name, answer, _ in IN_ORDER[first:]}
     rules = {"all_way_policy": POLICY_LITERAL}
-    _, reason, _ = made["all_way_stop"].ask(monkeypatch, rules=rules, chain_with_room=2, **told)
+    _, reason, _ = grants["all_way_stop"].ask(monkeypatch, rules=rules, chain_with_room=2, **told)
     assert reason == IN_ORDER[first][2]
 
 
@@ -146,9 +131,13 @@ def test_of_several_that_bar_the_first_in_order_is_said(
     ("policy", "limit", "literal"), [(POLICY_FAIR, 5, False), (POLICY_LITERAL, 0, True)]
 )
 def test_where_all_stop_the_policy_says_how_often_one_is_passed(
-    made: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, policy: int, limit: int, literal: bool
+    grants: dict[str, Grant],
+    monkeypatch: pytest.MonkeyPatch,
+    policy: int,
+    limit: int,
+    literal: bool,
 ) -> None:
-    g = made["all_way_stop"]
+    g = grants["all_way_stop"]
     g.ask(monkeypatch, rules={"all_way_policy": policy, "overtake_limit": 5})
     assert g.asked["my_turn"][0][6:9] == (limit, literal, True)
 
@@ -158,9 +147,9 @@ def test_where_all_stop_the_policy_says_how_often_one_is_passed(
     [("two_way_stop", YES, NO), ("two_way_stop", NO, YES), ("all_way_stop", YES, YES)],
 )
 def test_overtaken_are_counted_where_turns_are_kept(
-    made: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, control: str, patient: bool, counted: bool
+    grants: dict[str, Grant], monkeypatch: pytest.MonkeyPatch, control: str, patient: bool, counted: bool
 ) -> None:  # fmt: skip
-    g = made[control]
+    g = grants[control]
     assert g.ask(monkeypatch, patient, rules={"overtake_limit": 5}) == GOES
     assert bool(g.asked["count_overtaken"]) == counted
     for asked in g.asked["my_turn"] if control == "two_way_stop" else ():
