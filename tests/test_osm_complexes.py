@@ -1,6 +1,8 @@
 """What drivers meet as one junction is one intersection: of hand-made maps, and counted on real ones."""
 
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +18,7 @@ from rushhour.roadnets.lint.junctions import bends_of, junction_findings, stop_p
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.network import OsmOptions
+from rushhour.roadnets.osm.ways import reading
 
 pytest.importorskip("osmium")
 
@@ -108,7 +111,16 @@ CRAMPED: Final = {
 }
 
 
+@pytest.fixture(scope="module")
+def read_once() -> Iterator[None]:
+    """The file is read once for all its windows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "_read", cache(reading._read))
+        yield
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("name", CRAMPED)
 def test_no_stop_line_lies_where_others_drive_though_streets_are_short(name: str):
     path = data_folder("osm_porto") / "porto_portugal.osm.pbf"
