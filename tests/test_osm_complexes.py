@@ -31,7 +31,7 @@ REAL: Final = {
     "columbus": "osm_columbus/columbus.osm.gz",
     "porto": "osm_porto/porto_portugal.osm.pbf",
 }
-MARKS: Final = {"columbus": [pytest.mark.slow], "porto": [pytest.mark.slow]}
+MARKS: Final = {"columbus": [pytest.mark.slow], "porto": [pytest.mark.slow, pytest.mark.soak]}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=MARKS.get(n, [])) for n in REAL])
@@ -101,13 +101,14 @@ def test_a_ramp_that_comes_in_beside_a_motorway_leaves_the_mouth_below_100_m(tmp
     assert "L37" not in {one.check for one in junction_findings(network)}
 
 
-# Windows of Porto with roads too short for stop lines clear of what leads past them.
+# Windows of Porto with roads too short for stop lines clear of what leads past them, and its middle.
 CRAMPED: Final = {
     "a road from a group of lights to itself": (-8.63147, 40.98993, -8.62759, 40.99294),
     "a ramp that joins behind an added lane": (-8.59823, 41.18032, -8.58870, 41.18752),
     "a triangle of three junctions": (-8.62640, 41.01556, -8.62252, 41.01857),
     "a ramp whose other end needs no room": (-8.65084, 41.23956, -8.64693, 41.24257),
     "an entry beside a roundabout": (-8.43555, 41.19481, -8.43161, 41.19780),
+    "the middle of the city": (-8.64, 41.14, -8.59, 41.17),
 }
 
 
