@@ -1,4 +1,9 @@
-"""What files of the tables of rules share: junctions that are built once a file."""
+"""What files of the tables of rules share: junctions that are built once a file. And how often garbage is looked for."""
+
+import gc
+
+# As the command line does, and before anything is imported: tests and definitions of kernels stay.
+gc.set_threshold(50_000, 20, 20)
 
 import pytest
 from asked_grants import Grant
