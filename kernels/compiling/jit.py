@@ -36,8 +36,12 @@ MAKERS = ("compiling.jit", "compiling.flatten", "compiling.code_files", "compili
 _IMPORT = re.compile(r"^from rushhour\.kernels\.([\w.]+) import", re.MULTILINE)
 
 
+@cache
 def _source(module: str) -> bytes:
-    """Source of a kernel module, named below rushhour.kernels: `steering.bicycle`."""
+    """Source of a kernel module, named below rushhour.kernels: `steering.bicycle`.
+
+    Read once: what was imported would be kept under the name of a source that was edited since.
+    """
     return (_FOLDER / f"{module.replace('.', '/')}.py").read_bytes()
 
 
