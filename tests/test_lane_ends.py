@@ -1,11 +1,13 @@
 """Lanes that do not lead on: braked for in time, left sideways, however short and fast."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from checked_runs import checked, driven
 from network_drafts import chain, line
 
-from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.core.network import NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -13,6 +15,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftIntersection,
     DraftLane,
     DraftRoad,
+    DraftSignal,
 )
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.builder import DemandBuilder, Stop, Trip
@@ -181,8 +184,8 @@ def test_who_departs_looks_back_over_roads_too_short_to_stop_on(shorts):
     assert checker.information["hardest_braking_mps2"]["value"] < 4.0
 
 
-def drop(which: int) -> Network:
-    """Two lanes of 600 m, of which `which` ends; the other one leads on."""
+def drop(which: int, green: float = 0.0) -> Network:
+    """Two lanes of 600 m, of which `which` ends; the other one leads on. green: s in 30 of a light there."""
     draft = Draft("drop", "test")
     for name, x in (("a", 0.0), ("b", 600.0), ("c", 1000.0)):
         draft.intersections.append(DraftIntersection(name, x, 0.0, NONE))
@@ -190,7 +193,25 @@ def drop(which: int) -> Network:
     narrow = DraftLane("narrow_0", line(600.5, 1000) + [0, 3.2 * (1 - which)], 13.9)
     draft.roads += [DraftRoad("wide", "a", "b", wide), DraftRoad("narrow", "b", "c", [narrow])]
     draft.connectors.append(DraftConnector("wide", 1 - which, "narrow", 0))
+    if green:
+        draft.intersections[1].control = SIGNAL
+        draft.signals.append(DraftSignal("b", [(green, "G"), (30.0 - green, "r")]))
+        draft.connectors[0].signal, draft.connectors[0].link = "b", 0
     return finish(draft)
+
+
+def lanes_of_who_passed(world: World, until: float) -> list[tuple[float, int]]:
+    """When each came past the end of the lane, and from which lane 100 m before it or earlier."""
+    came: dict[int, int] = {}  # lane by vehicle
+    passed: list[tuple[float, int]] = []
+    while world.time < until:
+        world.step()
+        vehicles = world.vehicles
+        early = (vehicles.lane < 2) & (vehicles.s < 500.0)
+        came |= dict(zip(vehicles.id[early].tolist(), vehicles.lane[early].tolist(), strict=True))
+        new = [i for i in vehicles.id[vehicles.lane == 2].tolist() if i in came]
+        passed += [(world.time, came.pop(i)) for i in new]
+    return passed
 
 
 @pytest.mark.slow
@@ -207,19 +228,27 @@ def test_where_a_lane_of_two_ends_drivers_zip_one_by_one(which: int, seed: int) 
         demand.add(trip)
     world = World(network, demand.build(), dt=0.25, seed=seed)
     checker = checked(world)
-    came: dict[int, int] = {}  # lane by vehicle, 100 m before the end or earlier
-    passed: list[int] = []
-    while world.time < 1800.0:
-        world.step()
-        vehicles = world.vehicles
-        early = (vehicles.lane < 2) & (vehicles.s < 500.0)
-        came |= dict(zip(vehicles.id[early].tolist(), vehicles.lane[early].tolist(), strict=True))
-        new = [i for i in vehicles.id[vehicles.lane == 2].tolist() if i in came]
-        lanes = [came.pop(i) for i in new]
-        if world.time > 600.0:
-            passed += lanes
+    passed = [lane for time, lane in lanes_of_who_passed(world, 1800.0) if time > 600.0]
     assert 1400 <= len(passed) * 3 <= 1800  # veh/h
     assert 0.45 <= np.mean(passed) <= 0.55
+    assert checker.violations == {}
+
+
+@pytest.mark.parametrize("dt", [0.25, 0.5])
+@pytest.mark.parametrize("which", [0, 1])
+def test_where_one_passes_at_a_time_the_two_lanes_take_turns(which: int, dt: float) -> None:
+    """Green lets one go every 30 s, so that whoever must change has moved up before the next one goes:
+    in the queue on the lane that leads on, nobody lets in a second one before it has gone itself."""
+    network = drop(which, green=3.0)
+    roads = [network.road_index[name] for name in ("wide", "narrow")]
+    demand = DemandBuilder()
+    for k in range(150):
+        demand.add(Trip(f"c{k}", 4.0 * k, CAR, roads, depart_lane=k % 2, depart_speed=8.0))
+    world = World(network, demand.build(), dt=dt, seed=1)
+    checker = checked(world)
+    passed = [lane for time, lane in lanes_of_who_passed(world, 1500.0) if time > 600.0]
+    assert len(passed) >= 28
+    assert all(one != after for one, after in pairwise(passed)), passed
     assert checker.violations == {}
 
 

@@ -14,6 +14,7 @@ from rushhour.kernels.lanes.lane_choice import (
     ITS_TURN,
     KEEP_SHARE,
     LETS_IN,
+    NEXT_WITHIN,
     SQUEEZE,
     SQUEEZE_AFTER,
     URGENT,
@@ -252,6 +253,35 @@ def test_who_cannot_let_in_is_passed_over_and_one_alone_is_asked(
     for name, value in fields.items():
         getattr(road.veh, name)[THERE] = value
     assert asked(road)["back"] == I and road.veh.yields_to[THERE] == -1
+
+
+@pytest.mark.parametrize(
+    ("fields", "wants", "waits", "why"),
+    [
+        ({}, 0, True, "it has let one in, and goes next"),
+        ({"speed": ZIP_SPEED}, 0, False, "it drives"),
+        ({"s": AT - 4.5 - NEXT_WITHIN}, 0, False, "it stands farther back"),
+        ({"told": HALT}, 0, False, "it halts"),
+        ({"goes_next": False}, 0, False, "it has let nobody in"),
+        ({}, -1, False, "it wants to leave the lane itself"),
+    ],
+)
+def test_who_has_let_one_in_goes_before_the_next(
+    road: Road, fields: dict[str, Any], wants: int, waits: bool, why: str
+) -> None:
+    r, lane = road, road.east + 1
+    length = float(r.net.lanes.length[r.east])
+    r.put(I, r.east, length - 20.0, speed=0.0, wanted=lane, change_frame=0)
+    more = {"s": length - 20.0 - 4.5 - 6.0, "speed": 0.0, "goes_next": True, **fields}
+    if "s" in fields:
+        more["s"] += length - 20.0 - AT
+    r.put(BACK, lane, more.pop("s"), wanted=lane + wants, **more)
+    r.sort()
+    assert changes(r) != waits, why
+    r.veh.yields_to[:] = -1
+    place = place_behind(r.veh, r.order, lane, length - 20.0)
+    ask_to_yield(r.veh, r.order, r.types, r.grants, lane, length - 20.0, place, I, FRAME, DT)
+    assert (r.veh.yields_to[BACK] == I) == (not waits and "told" not in fields), why
 
 
 def test_where_nobody_on_the_lane_can_let_in_the_foremost_asks_who_comes_to_it(road: Road) -> None:

@@ -54,6 +54,7 @@ def leave_line(veh: Vehicles, i: int) -> None:
     veh.full_since[i] = -1
     veh.refused[i] = 0
     veh.yields_to[i] = -1
+    veh.goes_next[i] = False
 
 
 @kernel

@@ -50,6 +50,7 @@ SQUEEZE_AFTER = 5.0  # s
 ITS_TURN = 60.0  # s of standing, after which it need not leave room for those still to come
 REAR_SLACK = 0.5  # m by which a rear may stay behind after a change
 ZIP_SPEED = 3.0  # m/s, below which those behind somebody who halts ask to be let in
+NEXT_WITHIN = 10.0  # m behind the rear of one that changes lane, within which another's turn counts
 URGENT = 10.0  # s to the lane's end at which others are asked to let one in
 URGENT_WITHIN = 120.0  # m, likewise
 
@@ -217,6 +218,14 @@ def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame:
 
 
 @kernel
+def has_its_turn(veh: Vehicles, j: int, lane: int, rear: float) -> bool:
+    """Whether j on a lane, in a queue, goes before anybody else that stands beside it is let in: those of
+    two lanes take turns. rear: m along the lane of one that would come before it."""
+    close = rear - veh.s[j] < NEXT_WITHIN and veh.speed[j] < ZIP_SPEED
+    return veh.goes_next[j] and close and veh.wanted[j] == lane and not stands_for_long(veh, j)
+
+
+@kernel
 def ask_to_yield(
     veh: Vehicles, order: Order, types: Types, grants: Grants, lane: int, s: float, place: int, i: int,
     frame: int, dt: float,
@@ -238,6 +247,8 @@ def ask_to_yield(
     for p in range(place, order.start[lane + 1]):
         j = order.slot[p]
         if veh.granted[j] > 0 or stands_for_long(veh, j):
+            continue
+        if v < ZIP_SPEED and has_its_turn(veh, j, lane, rear):
             continue
         t = veh.type[j]
         b = types.decel[t] if stands else COOPERATION
@@ -352,7 +363,10 @@ def consider_change(
     room = leaves_room(net, veh, order, grants, rules, i, target, 0.0)
     if not room and stood >= ITS_TURN:
         room = takes_turn(net, veh, order, grants, rules, i, target)
-    fits = room and stops_before_line(net, veh, types, i, target, s, b, mandatory, dt)
+    fits = room
+    if mandatory and v < ZIP_SPEED and place < order.start[target + 1]:
+        fits = fits and not has_its_turn(veh, order.slot[place], target, s - veh.length[i])
+    fits = fits and stops_before_line(net, veh, types, i, target, s, b, mandatory, dt)
     if fits and change_fits(
         net, veh, types, order, grants, rules, i, target, s, place, cut, b, tight, dt
     ):
@@ -441,7 +455,14 @@ def choose_lanes_of_road(
                     s = place_beside(net, lane, target, veh.s[i])
                     behind = place_behind(veh, order, target, s)
                     if behind < order.start[target + 1]:
-                        veh.yields_to[order.slot[behind]] = i  # who would set off in this frame
+                        j = order.slot[behind]
+                        veh.yields_to[j] = i  # who would set off in this frame
+                        if (
+                            wish
+                            and veh.speed[i] < ZIP_SPEED
+                            and s - veh.length[i] - veh.s[j] < NEXT_WITHIN
+                        ):
+                            veh.goes_next[i], veh.goes_next[j] = True, True
                     cut = s - veh.length[i]
                     left, right = (cut, right) if side > 0 else (left, cut)
                     changes += 1
