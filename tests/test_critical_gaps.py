@@ -10,6 +10,7 @@ from rushhour.kernels.core.vehicles import FREE, LEADER
 from rushhour.kernels.driving.acceleration import SIGHT_SPEED
 from rushhour.kernels.junctions.gap_acceptance import prior_vehicle
 from rushhour.roadnets.build import finish
+from rushhour.roadnets.by_hand.builder import NetworkBuilder
 from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
@@ -90,6 +91,32 @@ def test_a_block_of_one_way_streets_is_no_roundabout():
     grants = World(builder.build()).sim.grants
     assert (grants.critical_gap > 0.0).any()
     assert not grants.zips.any()
+
+
+@pytest.mark.parametrize(
+    ("arms", "ranks", "control", "unposted"),
+    [
+        ("enws", {}, "yield", True),
+        ("enw", {}, "yield", True),
+        ("enws", {"e": 2, "w": 2}, "yield", False),
+        ("enw", {"e": 2, "w": 2}, "yield", False),
+        ("enw", {"e": 2, "n": 2}, "yield", False),  # the road that goes first turns
+        ("enws", {"e": 2, "w": 2}, "stop", False),
+        ("enws", {}, "signals", False),
+        ("enws", {}, "all_way_stop", False),
+        ("enws", {}, "roundabout", False),
+        ("ew", {}, "yield", False),
+    ],
+)
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_a_crossing_is_unposted_where_no_road_goes_first(arms, ranks, control, unposted, lanes):
+    ends = {"e": (200.0, 0.0), "n": (0.0, 200.0), "w": (-200.0, 0.0), "s": (0.0, -200.0)}
+    builder = NetworkBuilder()
+    builder.add_intersection(0.0, 0.0, control=control, id="x")
+    ways = 1 if control == "roundabout" else lanes  # as many as a ring has
+    for arm in arms:
+        builder.add_street([ends[arm], (0.0, 0.0)], ways, ways, priority=ranks.get(arm, 1))
+    assert World(builder.build()).sim.grants.unposted.any() == unposted
 
 
 @pytest.mark.parametrize(

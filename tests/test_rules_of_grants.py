@@ -228,19 +228,22 @@ def test_the_gap_that_is_wanted_where_others_let_in(
 
 
 @pytest.mark.parametrize(
-    ("control", "must_stop", "name"),
+    ("control", "must_stop", "unposted", "name"),
     [
-        (SIGNAL, False, "margin_signal"), (SIGNAL, True, "margin_signal"),
-        (ALL_WAY_STOP, True, "margin_all_way"), (STOP, True, "margin_stop"),
-        (STOP, False, "margin_yield"), (YIELD, False, "margin_yield"),
+        (SIGNAL, False, False, "margin_signal"), (SIGNAL, True, False, "margin_signal"),
+        (ALL_WAY_STOP, True, False, "margin_all_way"), (STOP, True, False, "margin_stop"),
+        (STOP, False, False, "margin_yield"), (YIELD, False, False, "margin_yield"),
+        (YIELD, False, True, "margin_unposted"),
     ],
 )  # fmt: skip
 def test_the_margin_between_two_users_of_a_zone_is_that_of_the_control(
-    two_way: Junction, control: int, must_stop: bool, name: str
+    two_way: Junction, control: int, must_stop: bool, unposted: bool, name: str
 ) -> None:
-    margins = ("margin_signal", "margin_all_way", "margin_stop", "margin_yield")
+    margins = (
+        "margin_signal", "margin_all_way", "margin_stop", "margin_yield", "margin_unposted",
+    )  # fmt: skip
     rules = two_way.rules._replace(**{m: 1.0 + n for n, m in enumerate(margins)})
-    assert margin_of(rules, control, must_stop) == getattr(rules, name)
+    assert margin_of(rules, control, must_stop, unposted) == getattr(rules, name)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ class Rules(NamedTuple):
     margin_all_way: float  # s between a vehicle leaving a conflict zone and the next entering
     margin_stop: float  # s
     margin_yield: float  # s
+    margin_unposted: float  # s, where no sign is posted and no road goes first
     margin_signal: float  # s
     overtake_limit: int  # times a waiting vehicle may be overtaken by conflicting ones
     all_way_policy: int  # POLICY_FAIR ...

@@ -211,6 +211,9 @@ class Grants(NamedTuple):
         np.float64
     ]  # (n_connectors,) m, longest vehicle there that others of its lane pass; static
     zips: NDArray[np.bool_]  # (n_connectors,) it gives way where drivers let each other in; static
+    unposted: NDArray[
+        np.bool_
+    ]  # (n_intersections,) no sign is posted and no road goes first; static
     on_ring: NDArray[np.bool_]  # (n_road_lanes,) part of a roundabout; static
     ring_entry: NDArray[np.bool_]  # (n_connectors,) it enters a small one without lights; static
     opposite: NDArray[np.int32]  # (n_road_lanes,) lane in the other direction beside it; -1 none

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.core.network import ALL_WAY_STOP, LEFT, RIGHT, SIGNAL, STRAIGHT, NetworkArrays
+from rushhour.kernels.core.network import (
+    ALL_WAY_STOP,
+    LEFT,
+    NONE,
+    RIGHT,
+    SIGNAL,
+    STRAIGHT,
+    YIELD,
+    NetworkArrays,
+)
 
 RING_LENGTH = 320.0  # m round a roundabout, at most
 RING_ROADS = 24  # roads that it is made of, at most
@@ -183,3 +192,56 @@ def find_critical_gaps(
                 zips[k] = merges_gently(net, one_way, k, way)
                 out[k] = critical_gap(net, gaps, left_hand, k, zips[k])
                 break
+
+
+@kernel
+def gives_way(net: NetworkArrays, road: int, other: int) -> bool:
+    """Whether a movement from a road yields to one from another."""
+    first = net.roads.first_lane[road]
+    last = first + net.roads.lane_count[road] - 1
+    for k in range(net.lanes.out_start[first], net.lanes.out_start[last + 1]):
+        for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+            from_lane = net.connectors.from_lane[net.conflicts.other[c]]
+            if net.conflicts.yields[c] and net.lanes.road[from_lane] == other:
+                return True
+    return False
+
+
+@kernel
+def no_road_goes_first(net: NetworkArrays, x: int, left: NDArray[np.bool_]) -> bool:
+    """Whether roads into intersection x give way to one another in a circle, as with right before left.
+
+    Two that give way to each other do so with their left turns. left: scratch, (n_roads,).
+    """
+    lo, hi = net.intersections.lane_start[x], net.intersections.lane_start[x + 1]
+    for a in range(lo, hi):
+        left[net.lanes.road[net.intersections.lane[a]]] = True
+    found = True
+    while found:  # take out who gives way to nobody left
+        found = False
+        for a in range(lo, hi):
+            road = net.lanes.road[net.intersections.lane[a]]
+            waits = False
+            for b in range(lo, hi):
+                other = net.lanes.road[net.intersections.lane[b]]
+                if left[road] and left[other] and other != road and gives_way(net, road, other):
+                    waits = waits or not gives_way(net, other, road)
+            if left[road] and not waits:
+                left[road], found = False, True
+    some = False
+    for a in range(lo, hi):
+        road = net.lanes.road[net.intersections.lane[a]]
+        some, left[road] = some or left[road], False
+    return some
+
+
+@kernel
+def find_unposted(net: NetworkArrays, left: NDArray[np.bool_], out: NDArray[np.bool_]) -> None:
+    """Write for each intersection whether no sign is posted and no road goes first. left: scratch, by road."""
+    for x in range(out.shape[0]):
+        out[x] = net.intersections.control[x] in (NONE, YIELD)
+        for q in range(
+            net.intersections.connector_start[x], net.intersections.connector_start[x + 1]
+        ):
+            out[x] = out[x] and not net.connectors.must_stop[net.intersections.connector[q]]
+        out[x] = out[x] and no_road_goes_first(net, x, left)

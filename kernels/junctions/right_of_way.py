@@ -109,12 +109,14 @@ def reaction_of(
 
 
 @kernel
-def margin_of(rules: Rules, control: int, must_stop: bool) -> float:
-    """Seconds wanted between two users of a conflict zone."""
+def margin_of(rules: Rules, control: int, must_stop: bool, unposted: bool) -> float:
+    """Seconds wanted between two users of a conflict zone. unposted: no road goes first there."""
     if control == SIGNAL:
         return rules.margin_signal
     if control == ALL_WAY_STOP:
         return rules.margin_all_way
+    if unposted:
+        return rules.margin_unposted
     return rules.margin_stop if must_stop else rules.margin_yield
 
 
@@ -269,7 +271,7 @@ def try_grant(
     # Through the next line as well if that can be had: then nobody waits between the two.
     share = impatience(veh, i, frame, dt)
     pressed = pressed_share(veh, i, share, frame, dt)
-    margin = margin_of(rules, control, stop)
+    margin = margin_of(rules, control, stop, grants.unposted[x])
     m = further_chain(net, veh, order, grants, rules, i, n)
     if m > 0 and is_late(net, veh, types, grants, i, m, d, reaction, frame, dt):
         m = 0  # it waits between

@@ -69,6 +69,8 @@ _GENERAL: Final = (
               "all-way stop"),
     Parameter("right_of_way.margin_stop", "s", 0.5, 0.0, 10.0, _ROW, "the same, two-way stop"),
     Parameter("right_of_way.margin_yield", "s", 0.5, 0.0, 10.0, _ROW, "the same, yield sign"),
+    Parameter("right_of_way.margin_unposted", "s", 1.5, 0.0, 10.0, "SUMO: one crossing by itself",
+              "the same, where no sign is posted and no road goes first: right before left"),
     Parameter("right_of_way.margin_signal", "s", 1.0, 0.0, 10.0, _ROW, "the same, signal"),
     Parameter("right_of_way.gap_left", "s", 5.9, 1.0, 15.0, _HCM,
               "critical gap of a left turn at a stop sign"),

@@ -171,6 +171,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("pocket", STATIC, CONNECTOR, unit="m", means="along it to where one waits inside; 0: at the line"),
         Field("let_past", STATIC, CONNECTOR, unit="m", means="longest vehicle there that others of its lane pass"),
         Field("zips", STATIC, CONNECTOR, means="it gives way where drivers let each other in"),
+        Field("unposted", STATIC, INTERSECTION, means="no sign is posted and no road goes first: right before left"),
         Field("on_ring", STATIC, ROAD_LANE, means="part of a roundabout"),
         Field("ring_entry", STATIC, CONNECTOR, means="it enters a small roundabout without lights"),
         Field("opposite", STATIC, ROAD_LANE, means="lane in the other direction beside it; -1 none", fill=-1),

@@ -10,7 +10,7 @@ from rushhour.kernels.core.order import sort_all, sort_by_lane
 from rushhour.kernels.core.repacking import plan_moves
 from rushhour.kernels.core.vehicles import MAX_LANES, TASKS, Types, Vehicles
 from rushhour.kernels.driving.moving import TALLY_COLUMNS, TALLY_STOPS_MISSED
-from rushhour.kernels.junctions.critical_gaps import RING_ROADS, find_critical_gaps
+from rushhour.kernels.junctions.critical_gaps import RING_ROADS, find_critical_gaps, find_unposted
 from rushhour.kernels.junctions.permissive_places import find_pockets
 from rushhour.kernels.junctions.ring_entries import find_ring_entries
 from rushhour.kernels.lanes.overtaking import PASS_LANES
@@ -100,6 +100,7 @@ class Sim:
             net, one_way, self.parameters.critical_gaps(), self.network.left_hand, way,
             self.grants.critical_gap, self.grants.zips,
         )  # fmt: skip
+        find_unposted(net, np.zeros(one_way.size, np.bool_), self.grants.unposted)
         find_ring_entries(net, one_way, way, self.grants.on_ring, self.grants.ring_entry)
         if self.parameters["passing.oncoming"]:
             self.grants.opposite[:] = opposite_lanes(self.network)
