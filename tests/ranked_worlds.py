@@ -142,10 +142,23 @@ def held(comm: Any) -> World:
     return World(network, crowd(network, 400, 500, 50.0), parameters=given, seed=7, comm=comm)
 
 
+def turns(comm: Any) -> World:
+    """Few may look for a way in a frame: before they depart, at the traffic, or stuck."""
+    network = generate("grid", rows=4, columns=8, control="signals", length=120.0)
+    given = Parameters(
+        {
+            "quota.routing": 6, "rerouting.fraction": 0.8, "rerouting.period": 5.0,
+            "rerouting.gain": 0.02, "gridlock.change_mind_after": 3.0,
+        }
+    )  # fmt: skip
+    return World(network, crowd(network, 600, 700, 60.0), parameters=given, seed=7, comm=comm)
+
+
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
     "other ways": other_ways,
     "checked": checked, "drift": drift, "full": full, "held": held,
+    "turns": turns,
 }  # fmt: skip
 # By when all has happened that ranks must not change: a bus stops, quotas run out, drivers arrive.
 FRAMES = dict.fromkeys(WORLDS, 200) | {"town": 300, "buses": 300, "held": 300}

@@ -30,6 +30,7 @@ MOSTLY = {
     "drift": 0.97,
     "full": 0.15,
     "held": 0.8,
+    "turns": 0.97,
 }
 
 # Three ranks have corners where three parts meet; on two, worlds that are divided anew, that all look
@@ -82,6 +83,9 @@ def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any
     held = alone["held"][-1][1][4]
     assert held["lanes"]["most_waiting"] > 100 and held["wait_for"]["longest_wait_s"] > 0.5
     assert total("held", "minds_changed") > 5 and total("held", "lane_changes") > 200
+    turns = alone["turns"][-1][1][4]["routing"]
+    assert turns["most_waiting"] > 20 and turns["longest_wait_s"] > 1.0
+    assert total("turns", "minds_changed") > 20 and total("turns", "rerouted") > 20
     for name in MEASURED:
         rows = {
             table: int(next(iter(columns.values())).split()[0])
@@ -162,7 +166,7 @@ def test_each_quota_is_done_on_ranks_or_refused() -> None:
     assert refused == set(NAMES) - set(QUOTAS)
 
 
-@pytest.mark.parametrize("given", ["steered.share", "quota.steered", "quota.routing"])
+@pytest.mark.parametrize("given", ["steered.share", "quota.steered"])
 def test_parameters_that_ranks_do_not_do_are_refused_by_name(given: str) -> None:
     from rushhour.traffic.settings.parameters import Parameters
 

@@ -33,7 +33,7 @@ DONE = {
     "give_up_after", "record", "record_every", "record_mode", "keyframe_every", "record_precision",
     "record_packing", "record_fields", "record_max", "on_full", "resume", "at", "output", "close",
     "picture", "json", "reroute", "reroute_period", "check", "measure", "loop", "section", "queue",
-    "record_region",
+    "record_region", "seeds",
 }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_every_option_of_run_is_done_or_refused() -> None:
 
 
 VALUES = {
-    "seeds": ["1..3"], "steered": ["10%"], "quotas": ["routing=5"], "budget": ["5ms"],
+    "steered": ["10%"], "quotas": ["steered=5"], "budget": ["5ms"],
 }  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def test_an_option_that_ranks_do_not_do_is_refused_by_name(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("what", ["steered.share=0.1", "quota.routing=5"])
+@pytest.mark.parametrize("what", ["steered.share=0.1", "quota.steered=5"])
 @pytest.mark.parametrize(
     "words", [["nowhere.h5", "--trips", "5", "--over", "9s"], ["--resume", "nowhere.h5"]]
 )
@@ -206,6 +206,29 @@ def test_a_run_on_ranks_is_recorded_as_by_one_process_verified_merged_and_resume
     on = ("--at", "50s", "--json")
     for out in typed_on_ranks(2, *(["run", "--resume", file, *on] for file in (parted, merged))):
         assert json.loads(out)["state_hash"] == one["state_hash"]
+
+
+@needs_mpi
+def test_seeds_on_ranks_come_one_after_the_other_to_the_bits_of_single_runs(
+    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [grid, "--trips", 200, "--over", "1min", "--duration", "40s", "--json"]
+    words += ["--quota", "routing=1", "--set", "gridlock.change_mind_after=3"]
+    record, output = tmp_path / "run.h5", tmp_path / "out"
+    more = ["--seeds", "3,8", "--record", record, "--output", output]
+    out, err = on_ranks(2, *RUN, *words, *more)
+    told = json.loads(out)
+    assert told["seeds"] == [3, 8] and told["lost"] == [], err
+    for seed, summary in zip((3, 8), told["runs"], strict=True):
+        assert main(["run", *map(str, words), "--seed", str(seed)]) == 0
+        alone = json.loads(capsys.readouterr().out)
+        for name in ("state_hash", "vehicles", "trips", "quotas", "frames"):
+            assert summary[name] == alone[name], (seed, name)
+        assert summary["ranks"]["ranks"] == 2
+        assert json.loads((output / f"seed-{seed}" / "summary.json").read_text()) == summary
+        with RunFile(tmp_path / f"run-{seed}.h5") as run:
+            assert run.complete and run.meta["seed"] == seed
+        assert (tmp_path / f"run-{seed}.rank-1.h5").exists()
 
 
 @needs_mpi

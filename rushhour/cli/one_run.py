@@ -70,8 +70,9 @@ def drive(
     check: bool = False,
     as_json: bool = False,
     picture: Path | None = None,
+    report: bool = True,
 ) -> tuple[int, dict[str, Any]]:
-    """Run a world to its end, write what the scenario asks for, print the summary."""
+    """Run a world to its end, write what the scenario asks for; report: print the summary."""
     import numba
 
     from rushhour.traffic.liveness.standstill import patience_of
@@ -171,7 +172,8 @@ def drive(
     if picture is not None:
         save_last_frame(world, picture)
     lines = [] if checker is None else list(checker.lines())
-    print(json_text(summary) if as_json else summary_text(summary, checked=check))
+    if report:
+        print(json_text(summary) if as_json else summary_text(summary, checked=check))
     if clocking.standstill is not None:
         print("\n".join(["rushhour: " + clocking.standstill.lines()[0],
                          *clocking.standstill.lines()[1:]]), file=sys.stderr)  # fmt: skip

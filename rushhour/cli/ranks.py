@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final
 
 from rushhour.cli.rank_watch import be_watched, take_leave
@@ -54,8 +55,12 @@ def communicator() -> Any:
     Raises RankError without mpi4py, or where it was built for another MPI than the launcher's.
     """
     told = ranks_told()
-    if told == 1:
-        return None
+    return None if told == 1 else _joined(told)
+
+
+@cache
+def _joined(told: int) -> Any:
+    """The communicator of so many ranks, which are watched from now on."""
     share_cores()
     try:
         from mpi4py import MPI

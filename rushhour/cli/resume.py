@@ -2,7 +2,7 @@
 
 import argparse
 from math import isnan
-from typing import Final
+from typing import Any, Final
 
 from rushhour.cli.progress import compile_bar
 from rushhour.cli.ranks import communicator, ranks_told
@@ -19,8 +19,8 @@ _OF_THE_FILE: Final = (
 _NAMES: Final = {"demand_scale": "--scale"}  # not called as what they set
 
 
-def resume(args: argparse.Namespace) -> int:
-    """Go on with a recorded run."""
+def resume(args: argparse.Namespace, report: bool) -> tuple[int, dict[str, Any]]:
+    """Go on with a recorded run; see run.run_once."""
     from rushhour.cli.one_run import drive, given_fields, say
     from rushhour.traffic.recording.resuming import resume_open, want_network
     from rushhour.traffic.recording.run_file import RunFile
@@ -66,5 +66,6 @@ def resume(args: argparse.Namespace) -> int:
         network=args.resume, duration=None if end is None else end - world.begin, dt=world.dt,
         seed=world.seed, **fields,
     )  # fmt: skip
-    code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
-    return code
+    return drive(
+        world, scenario, check=args.check, as_json=args.json, picture=args.picture, report=report
+    )

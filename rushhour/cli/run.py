@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rushhour.cli.common_options import add_json
 from rushhour.cli.outputs import H5, PNG, add_output, add_output_folder, want_apart
@@ -26,7 +26,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--budget", metavar="T", help="time that a frame may take, as 16.6ms: quotas that are not "
         "given are chosen for it, from a short run on this machine")  # fmt: skip
     add("--seeds", metavar="A..B", help="run once for each seed, as 1..10 or 1,5,9, in processes "
-        "beside each other; files get the seed into their names")  # fmt: skip
+        "beside each other, on ranks one after the other; files get the seed into their names")  # fmt: skip
     add_output(command, "--record", endings=H5, run=True, help="write the run file (.h5)")
     add("--record-every", metavar="T",
         help="simulated time between two recorded frames (default: 1s)")  # fmt: skip
@@ -73,18 +73,23 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the traffic of a network."""
-    from rushhour.cli.one_run import drive, given_fields, say
-    from rushhour.traffic.scenarios.opening import open_world, opened
-    from rushhour.traffic.scenarios.scenario import ScenarioError
-
     if args.seeds is not None:
         from rushhour.cli.seeds import run_seeds
 
         return run_seeds(args)
+    return run_once(args)[0]
+
+
+def run_once(args: argparse.Namespace, report: bool = True) -> tuple[int, dict[str, Any]]:
+    """Run it with one seed; the exit code, and on the first rank the summary. report: print that."""
+    from rushhour.cli.one_run import drive, given_fields, say
+    from rushhour.traffic.scenarios.opening import open_world, opened
+    from rushhour.traffic.scenarios.scenario import ScenarioError
+
     if args.resume is not None:
         from rushhour.cli.resume import resume
 
-        return resume(args)
+        return resume(args, report)
     if args.network is None:
         raise ScenarioError("run: no NETWORK; give a network or a scenario, or --resume RUN")
     if args.at is not None:
@@ -95,8 +100,9 @@ def run(args: argparse.Namespace) -> int:
         refuse_scenario(scenario)
     comm = communicator()
     world = open_world(scenario, lambda what: say(args, what), comm=comm)
-    code, _ = drive(world, scenario, check=args.check, as_json=args.json, picture=args.picture)
-    return code
+    return drive(
+        world, scenario, check=args.check, as_json=args.json, picture=args.picture, report=report
+    )
 
 
 def _want_apart(scenario: "Scenario") -> None:

@@ -1,6 +1,7 @@
-"""`rushhour run --seeds 1..10`: the same run with several seeds, each in a process of its own."""
+"""`rushhour run --seeds 1..10`: the same run with several seeds, each in a process of its own, or on ranks."""
 
 import argparse
+import gc
 import json
 import os
 import signal
@@ -14,11 +15,13 @@ from typing import Any, Final
 
 from rushhour.cli.one_run import STOOD_STILL
 from rushhour.cli.progress import Stopping, bar
+from rushhour.cli.ranks import ranks_told
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.profiling.conditions import cores
 from rushhour.traffic.scenarios.scenario import ScenarioError
 
+STOPPED: Final = 128  # exit codes from here on: by a signal
 LOST: Final = 2  # exit code where a seed has no summary
 PAUSE: Final = 0.05  # s between two looks at the processes
 # Options of the command line that each process gets its own of, with their number of values.
@@ -50,7 +53,7 @@ class Run:
 def run_seeds(args: argparse.Namespace) -> int:
     """Run a scenario once for each seed, and print what the runs come to together."""
     from rushhour.cli.one_run import given_fields
-    from rushhour.traffic.analysis.repeating import seeds_facts, seeds_of, seeds_text, without
+    from rushhour.traffic.analysis.repeating import seeds_facts, seeds_of, seeds_text
 
     seeds = seeds_of(args.seeds)
     if args.seed is not None:
@@ -63,22 +66,20 @@ def run_seeds(args: argparse.Namespace) -> int:
 
         scenario = opened(args.network, **given_fields(args))
         record, output = scenario.record, scenario.output
-    n_cores = cores()
-    threads = args.threads or max(1, n_cores // len(seeds))
-    beside = max(1, min(len(seeds), n_cores // threads))
-    words = without(args.words, OWN)
-    commands = {}
+    given: dict[int, dict[str, Any]] = {}  # options of each seed
     for seed in seeds:
-        more = ["--seed", str(seed), "--threads", str(threads), "--json"]
+        given[seed] = {"seed": seed}
         if record is not None:
-            more += ["--record", str(named(record, seed))]
+            given[seed]["record"] = named(record, seed)
         if output is not None:
-            more += ["--output", str(output / f"seed-{seed}")]
+            given[seed]["output"] = output / f"seed-{seed}"
         if args.picture is not None:
-            more += ["--picture", str(named(args.picture, seed))]
-        commands[seed] = [*words, *more]
-    summaries, lost, code = _run_all(commands, beside)
-    if summaries:
+            given[seed]["picture"] = named(args.picture, seed)
+    if ranks_told() > 1:
+        summaries, lost, code = _on_ranks(args, given)
+    else:
+        summaries, lost, code = _beside_each_other(args, given)
+    if summaries:  # on ranks the first has them
         facts = seeds_facts({seed: summaries[seed] for seed in seeds if seed in summaries})
         facts["lost"] = [{"seed": seed, "why": lost[seed]} for seed in seeds if seed in lost]
         print(json_text(facts) if args.json else seeds_text(facts))
@@ -87,6 +88,40 @@ def run_seeds(args: argparse.Namespace) -> int:
     for seed in [seed for seed in seeds if seed in lost]:
         print(f"rushhour: error: seed {seed} is lost: {lost[seed]}", file=sys.stderr)
     return code
+
+
+def _on_ranks(
+    args: argparse.Namespace, given: dict[int, dict[str, Any]]
+) -> tuple[dict[int, Any], dict[int, str], int]:
+    """Run one seed after the other on all ranks; what _run_all returns. An error ends all of them."""
+    from rushhour.cli.run import run_once
+
+    summaries: dict[int, Any] = {}
+    code = 0
+    for seed, own in given.items():
+        one, summary = run_once(argparse.Namespace(**{**vars(args), **own}), report=False)
+        code = max(code, one)
+        if summary:
+            summaries[seed] = summary
+        gc.collect()  # the world before goes before the next one comes
+        if one >= STOPPED:
+            break
+    return summaries, {}, code
+
+
+def _beside_each_other(
+    args: argparse.Namespace, given: dict[int, dict[str, Any]]
+) -> tuple[dict[int, Any], dict[int, str], int]:
+    """Run each seed in a process of its own, as many at a time as there are cores; see _run_all."""
+    from rushhour.traffic.analysis.repeating import without
+
+    threads = args.threads or max(1, cores() // len(given))
+    commands = {}
+    for seed, own in given.items():
+        commands[seed] = [*without(args.words, OWN), "--threads", str(threads), "--json"]
+        for name, value in own.items():
+            commands[seed] += [f"--{name}", str(value)]
+    return _run_all(commands, max(1, min(len(given), cores() // threads)))
 
 
 def named(path: Path, seed: int) -> Path:

@@ -130,7 +130,7 @@ def _cost_of_looking(world: "World") -> float:
     world.routing.minds.change(
         world.sim.veh, world.sim.order, world.sim.routes, world.sim.types, world.sim.grants, world.sim.rules,
         world.frame, world.seed, world.sim.efforts[0], [], 0, lanes, world.sim.quotas,
-        world.sim.domain.stepped,
+        world.sim.domain.stepped, world.routing.shared,
     )  # fmt: skip
     return float(perf_counter_ns() - begin)
 

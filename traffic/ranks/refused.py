@@ -14,19 +14,17 @@ class RankError(RunError):
 
 # Options of `rushhour run` by name, and why each is refused. All others are done.
 OPTIONS: Final[dict[str, str]] = {
-    "seeds": "each seed is a run of its own; start one mpiexec for each --seed",
     "steered": "bodies that steer are not divided",
-    "quotas": "of quotas only vehicles, lanes and wait_for are counted by all",
+    "quotas": "of quotas all but steered are counted by all",
     "budget": "it measures one machine; `rushhour profile --calibrate` says quotas to give",
 }
-QUOTAS: Final = ("vehicles", "lanes", "wait_for")  # that are done
+QUOTAS: Final = ("vehicles", "lanes", "routing", "wait_for")  # that are done
 # The same of parameters, by how they begin.
 PARAMETERS: Final[dict[str, str]] = {
     "steered.share": OPTIONS["steered"],
     "steered.bodies": OPTIONS["steered"],
     # Not by the table of quotas: options are made without numba.
     "quota.steered": OPTIONS["quotas"],
-    "quota.routing": OPTIONS["quotas"],
 }
 # And of scenarios, by field.
 SCENARIO: Final[dict[str, str]] = {

@@ -112,6 +112,15 @@ class SharedWays(Part):
         domain = self.sim.domain
         return slots if domain.complete else slots[domain.mine[slots]]
 
+    def asked_by_all(self, numbers: list[int]) -> list[int]:
+        """Who asks for a turn on any rank, by number, from whom of its own this one says; each rank has
+        the same queues, and comes to the same turns."""
+        domain = self.sim.domain
+        if domain.complete:
+            return numbers
+        told = told_by_all(domain.comm, np.array(numbers, np.int64))
+        return [number for each in told for number in each.tolist()]
+
     # --- before departure ------------------------------------------------------------------
 
     def part(self, trips: NDArray[np.int64]) -> NDArray[np.int64]:

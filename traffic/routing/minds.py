@@ -7,6 +7,7 @@ stands at the end of a lane that does not lead on. Source: right-of-way.md secti
 
 from collections.abc import Sequence
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,11 @@ from rushhour.kernels.rerouting.stuck import find_stuck, wants_another_way
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
 from rushhour.traffic.routing.routes import WIDTH, kept_desk
-from rushhour.traffic.settings.quotas import Quotas
+from rushhour.traffic.settings.quotas import Queue, Quotas
 from rushhour.traffic.sim.fields import grown
+
+if TYPE_CHECKING:
+    from rushhour.traffic.ranks.ways import SharedWays
 
 MIND_PERIOD = 1.0  # s between two looks at those who are stuck
 
@@ -81,13 +85,14 @@ class Minds(Part):
         last: int,
         quotas: Quotas,
         counted: NDArray[np.bool_],
+        shared: "SharedWays",
     ) -> Routes:
         """Let those who have waited long enough choose again; returns the routes, maybe grown.
 
         also: slots of others that must, whatever they have waited and are drawn. first, last: of the
         road lanes looked at. quotas: of which that of routing says how many drivers may look for
         another way now; others wait for their turn. counted: (n_lanes,) lanes on which changes of
-        mind are counted.
+        mind are counted. shared: knows whose turn it is elsewhere.
         """
         net = self.network.arrays
         if self._stuck.size < order.slot.size:
@@ -104,7 +109,7 @@ class Minds(Part):
             net, veh, order, frame, self.patience, self.share, seed, first, last, self._stuck
         )
         if quotas.routing.given and not self.keep_routes:
-            found = self._take_turns(veh, found, frame, seed, quotas)
+            found = self._take_turns(veh, found, frame, seed, quotas.routing, quotas.routed, shared)
         late = sorted(set(also).difference(self._stuck[:found].tolist()))
         self._stuck[found : found + len(late)] = late
         found += len(late)
@@ -132,22 +137,24 @@ class Minds(Part):
         self.used = int(self._taken[1])
         return routes
 
-    def _take_turns(self, veh: Vehicles, found: int, frame: int, seed: int, quotas: Quotas) -> int:
+    def _take_turns(
+        self, veh: Vehicles, found: int, frame: int, seed: int, queue: Queue, routed: int,
+        shared: "SharedWays",
+    ) -> int:  # fmt: skip
         """Of those who are stuck keep the walkers and the drivers whose turn it is; how many.
 
         Writes _stuck. Who waits for a turn and is stuck no more waits no longer.
         """
         slots = self._stuck[:found].copy()
-        queue = quotas.routing
-        drivers = set(slots[veh.leg[slots] >= 0].tolist())
-        for i in queue.slots(veh).tolist():
+        drivers = set(shared.counting(slots[veh.leg[slots] >= 0]).tolist())
+        for i in shared.counting(queue.slots(veh)).tolist():
             if i not in drivers and veh.leg[i] >= 0 and veh.stands_since[i] >= 0:
                 if wants_another_way(veh, i, frame, self.patience, self.share, seed):
                     drivers.add(i)
         slot_of = {int(veh.id[i]): i for i in drivers}
-        served = queue.turn(slot_of, frame, queue.most - quotas.routed)
+        served = queue.turn(shared.asked_by_all(list(slot_of)), frame, queue.most - routed)
         walkers = slots[veh.leg[slots] < 0].tolist()
-        kept = walkers + [slot_of[number] for number in served]
+        kept = walkers + [slot_of[number] for number in served if number in slot_of]
         self._stuck[: len(kept)] = kept
         return len(kept)
 

@@ -76,10 +76,11 @@ class Rerouting(Part):
     def _in_turn(self, slots: NDArray[np.int32]) -> NDArray[np.int32]:
         """Of those whose time it is, and who wait since then, those whose turn it is."""
         sim, quotas = self.sim, self.sim.quotas
-        asking = np.union1d(slots, quotas.reroutes.slots(sim.veh))
+        shared = self.routing.shared
+        asking = np.union1d(slots, shared.counting(quotas.reroutes.slots(sim.veh)))
         slot_of = {int(sim.veh.id[i]): i for i in asking.tolist()}
-        served = quotas.rerouted(list(slot_of), sim.frame)
-        return np.array([slot_of[number] for number in served], np.int32)
+        served = quotas.rerouted(shared.asked_by_all(list(slot_of)), sim.frame)
+        return np.array([slot_of[number] for number in served if number in slot_of], np.int32)
 
     def state(self) -> bytes:
         """What it remembers of the traffic."""

@@ -248,6 +248,7 @@ class Frame(Part):
             sim.routes = minds.change(
                 sim.veh, sim.order, sim.routes, sim.types, sim.grants, sim.rules, sim.frame,
                 sim.seed, sim.efforts[0], also, begin, end, quotas, sim.domain.stepped,
+                self.routing.shared,
             )  # fmt: skip
         if minded or self.routing.rerouting.fraction > 0.0:
             self.routing.shared.share()
