@@ -7,6 +7,7 @@ import json
 import resource
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -25,6 +26,8 @@ from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.ranks.parts import divide, facts, groups_of, owners
 from rushhour.traffic.ranks.sight import groups_to_run, sight
+from rushhour.traffic.scenarios.opening import opened as scenario_of
+from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.sumo.demand import read_demand
 from rushhour.traffic.world import World
@@ -87,7 +90,33 @@ def spider() -> Setup:
     return network, random_trips(network, 1500 * lanes, over=300.0, seed=34), {}
 
 
+# Other maps: file, trips that are drawn for it, and files of demand, relative to the data folder.
+MAPS: dict[str, tuple[str, int, tuple[str, ...]]] = {
+    "wildau": ("sumo_wildau/wildau.net.xml.gz", 0, ("sumo_wildau/wildau.rou.xml.gz",)),
+    "hangzhou": (
+        "cityflow_hangzhou_4x4/roadnet_4_4.json.gz", 0,
+        ("cityflow_hangzhou_4x4/flow_real.json.gz",),
+    ),
+    "siouxfalls": ("gmns_siouxfalls", 2500, ()),
+    "i210": ("sumo_i210_freeway/i210.net.xml.gz", 2500, ()),
+    "braunschweig": ("sumo_braunschweig/braunschweig_port.net.xml.gz", 2500, ()),
+    "all-way": ("sumo_grids/grid20_allway_stop.net.xml.gz", 3000, ()),
+}  # fmt: skip
+
+
+def of_map(name: str) -> Setup:
+    """A map with its own demand, or trips drawn for it."""
+    file, trips, demand = MAPS[name]
+    scenario = scenario_of(
+        data_base(None) / file, demand=tuple(data_base(None) / each for each in demand), seed=34,
+        **({"trips": trips, "over": 2000.0} if trips else {}),
+    )  # fmt: skip
+    network = scenario_network(scenario, Parameters())
+    return network, scenario_demand(scenario, network, Parameters()), {}
+
+
 CASES: dict[str, Callable[[], Setup]] = {
+    **{name: partial(of_map, name) for name in MAPS},
     "grid": grid, "ring": ring, "town": town, "joined": joined, "badhersfeld": badhersfeld,
     "krems": krems, "spider": spider,
 }  # fmt: skip
