@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 from resumed_worlds import stops
+from test_lane_ends import weaving_section
 
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
-from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.model import LANE_BEST, SPEED_MAX, VehicleType
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.measures.detectors import Loop, Section
 from rushhour.traffic.measures.measuring import Measures
@@ -154,14 +155,29 @@ def turns(comm: Any) -> World:
     return World(network, crowd(network, 600, 700, 60.0), parameters=given, seed=7, comm=comm)
 
 
+def weaving(comm: Any) -> World:
+    """A motorway and its ramp change sides on a short road of which the roads before are another rank's."""
+    builder, car = DemandBuilder(), VehicleType()
+    flows = {(0, 2, 3): 3600.0, (1, 2, 3): 900.0, (0, 2, 4): 1800.0, (1, 2, 4): 300.0}
+    for way, flow in flows.items():
+        for i in range(int(flow / 30.0)):
+            builder.add(
+                Trip(
+                    f"{way}{i}", i * 3600.0 / flow, car, way, depart_lane=LANE_BEST,
+                    depart_speed_kind=SPEED_MAX,
+                )
+            )  # fmt: skip
+    return World(weaving_section(120.0, 25.0), builder.build(), seed=1, comm=comm)
+
+
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
     "other ways": other_ways,
     "checked": checked, "drift": drift, "full": full, "held": held,
-    "turns": turns,
+    "turns": turns, "weaving": weaving,
 }  # fmt: skip
 # By when all has happened that ranks must not change: a bus stops, quotas run out, drivers arrive.
-FRAMES = dict.fromkeys(WORLDS, 200) | {"town": 300, "buses": 300, "held": 300}
+FRAMES = dict.fromkeys(WORLDS, 200) | {"town": 300, "buses": 300, "held": 300, "weaving": 400}
 
 
 def measured(world: World) -> Measures:

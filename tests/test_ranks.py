@@ -31,6 +31,7 @@ MOSTLY = {
     "full": 0.15,
     "held": 0.8,
     "turns": 0.97,
+    "weaving": 0.97,
 }
 
 # Three ranks have corners where three parts meet; on two, worlds that are divided anew, that all look
@@ -66,6 +67,16 @@ def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
             assert what[3][table] == columns, (name, table)
         assert found[name][-1][2] > MOSTLY[name] * frames, name
     assert found["drift"][-1][3] > 1  # divided anew: one rank had most of the work
+
+
+def test_somebody_asks_those_who_come_to_the_road_of_the_other_rank() -> None:
+    world, asked = WORLDS["weaving"](None), 0
+    parts = owners(world.network, divide(world.network, world.demand, 2))
+    assert set(parts.road[:2].tolist()) != set(parts.road[2:3].tolist())
+    for _ in range(FRAMES["weaving"]):
+        world.step()
+        asked += int((world.sim.grants.asked_in == world.frame - 1).sum())
+    assert asked > 50
 
 
 def test_the_worlds_do_what_ranks_must_not_change(alone: dict[str, list[list[Any]]]) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.halos import Sight
+from rushhour.kernels.core.vehicles import PATH
 from rushhour.kernels.routing.way_ahead import SIGHT as PLANNED_TO
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
@@ -41,6 +42,10 @@ class Neighbour(NamedTuple):
     got: Kept
     loads_sent: Places  # lanes that it does not see all of, on which this rank's vehicles may be
     loads_got: Places
+    asks_sent: (
+        Places  # road lanes that it comes to without a line, on which somebody may ask to be let in
+    )
+    asks_got: Places
 
 
 class Division(Part):
@@ -85,6 +90,7 @@ class Division(Part):
         found, n = [], self.network.n_lanes
         road = self.who.lane
         seen_here = some_of(self.sight)
+        comes_here = comes_to(self.network, self.own)
         for r in range(comm.size):
             if r == comm.rank:
                 continue
@@ -95,6 +101,8 @@ class Division(Part):
             loads[planned[r]] = True
             mine = np.zeros(n, np.bool_)
             mine[self.loads] = True
+            asks_sent = np.flatnonzero(self.own & comes_to(self.network, road == r))
+            asks_got = np.flatnonzero((road == r) & comes_here)
             sent, got = self.kept(comm.rank, near), self.kept(r, self.near)
             loads_sent = np.flatnonzero(loads & self.near)
             loads_got = np.flatnonzero(mine & near)
@@ -105,7 +113,11 @@ class Division(Part):
                 or seen_here[road == r].any()
             ):
                 near_road = roads_seen(self.network, theirs)
-                found.append(Neighbour(r, theirs, near_road, sent, got, loads_sent, loads_got))
+                found.append(
+                    Neighbour(
+                        r, theirs, near_road, sent, got, loads_sent, loads_got, asks_sent, asks_got
+                    )
+                )
         return found
 
     def kept(self, rank: int, near: NDArray[np.bool_]) -> Kept:
@@ -125,6 +137,19 @@ class Division(Part):
             near=near,
             rank=rank,
         )  # fmt: skip
+
+
+def comes_to(network: Network, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The road lanes that are come to from some lanes without a line on the way, (n_lanes,)."""
+    net, n = network.arrays, network.n_road_lanes
+    free = net.connectors.free
+    fro, to = net.connectors.from_lane[free], net.connectors.to_lane[free]
+    here, found = lanes.copy(), np.zeros(network.n_lanes, np.bool_)
+    found[to[lanes[n:][free]]] = True
+    for _ in range(PATH):
+        found[to[here[fro]]] = True
+        here |= found
+    return found
 
 
 def roads_seen(network: Network, sight: Sight) -> NDArray[np.bool_]:

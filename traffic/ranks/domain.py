@@ -219,6 +219,11 @@ class Domain(Part):
             self.exchange.find_seen()
             self.exchange.tell_decided()
 
+    def share_asking(self) -> None:
+        """Know who asks on the lanes of others to be let in by those who come from here."""
+        if not self.complete:
+            self.exchange.tell_asking()
+
     def share_moved(self) -> None:
         """Know of the copies where their owners have moved them in this frame."""
         if not self.complete:

@@ -115,6 +115,29 @@ class Exchange(Part):
         """Tell neighbours what passing and grants have decided of those whom they see."""
         self._renew(self._few, self._decided, self._told)
 
+    def tell_asking(self) -> None:
+        """Tell neighbours who asks those who come to their lane without a line to let it in."""
+        grants, veh, order = self.sim.grants, self.sim.veh, self.sim.order
+        lanes, to, messages = self.sim.network.arrays, [], []
+        for each in self.division.neighbours:
+            if each.asks_sent.size:
+                there = each.asks_sent[grants.asked_in[each.asks_sent] == self.sim.frame]
+                told = np.stack((there, veh.id[grants.asking[there]])).astype(np.int64)
+                to.append(each.rank)
+                messages.append(told.reshape(-1).view(np.uint8))
+        self.bytes_sent += sum(message.size for message in messages)
+        way = Sent(self.comm, to, messages)
+        for each in self.division.neighbours:
+            if each.asks_got.size:
+                told = received(self.comm, each.rank).view(np.int64).reshape(2, -1)
+                for lane, number in told.T.tolist():
+                    first = lanes.roads.first_lane[lanes.lanes.road[lane]]
+                    last = first + lanes.roads.lane_count[lanes.lanes.road[lane]]
+                    slots = order.slot[order.start[first] : order.start[last]]
+                    grants.asking[lane] = slots[veh.id[slots] == number][0]
+                    grants.asked_in[lane] = self.sim.frame
+        way.wait()
+
     def tell_moved(self) -> None:
         """Tell neighbours all of those whom they see."""
         nothing = [None] * len(self._seen)

@@ -188,6 +188,7 @@ class Frame(Part):
             sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.grants, sim.rules,
             sim.awake, sim.changes, sim.frame, sim.dt,
         )  # fmt: skip
+        sim.domain.share_asking()
 
     def drive(self) -> None:
         """Choose accelerations: the least that anything ahead allows."""
