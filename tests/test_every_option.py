@@ -107,17 +107,17 @@ def files_in(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
-Said = dict[tuple[str, ...], tuple[int, str, str]]
+Said = dict[tuple[str, ...], tuple[tuple[int, str, str], dict[Path, bytes]]]
 
 
 @pytest.fixture(scope="module")
 def said(folder: Path) -> Said:
-    """What lines came to that wrote nothing: code, output, errors. Many rows begin from the same line."""
+    """What lines came to: code, output, errors, and the files that they wrote. Many rows begin from the same line."""
     return {}
 
 
 class Tried:
-    """Types lines; one that writes no file, once."""
+    """Types lines, each once: typed again, its files are put back as it left them."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], said: Said) -> None:
         self.folder, self.capsys, self.said = folder, capsys, said
@@ -125,14 +125,17 @@ class Tried:
     def type(self, words: list[str], option: str, values: int) -> Told:
         """Type a line; in `without` the same one without an option."""
         line = tuple(words)
-        told = self.said.get(line)
-        if told is None:
+        if line in self.said:
+            for path, content in self.said[line][1].items():
+                path.write_bytes(content)
+        else:
             before = files_in(self.folder)
             told = self._typed(words)
-            if files_in(self.folder) == before:
-                self.said[line] = told
+            after = files_in(self.folder).items()
+            wrote = [path for path, at in after if path.is_file() and before.get(path) != at]
+            self.said[line] = told, {path: path.read_bytes() for path in wrote}
         plain = words_without(words, option, values)
-        return Told(*told, self.folder, lambda: self.type(plain, option, values))
+        return Told(*self.said[line][0], self.folder, lambda: self.type(plain, option, values))
 
     def _typed(self, words: list[str]) -> tuple[int, str, str]:
         self.capsys.readouterr()
