@@ -68,7 +68,7 @@ def refused(reason: int, who: int = -1) -> tuple[int, int, int]:
         ({"blocker_of": (CONFLICT, 0)}, refused(CONFLICT, 100), "one is there"),
         ({"blocker_of": (YIELDS, J), "may_wait_inside": YES}, (TO_WAIT, 0, -1), "it waits inside"),
         ({"blocker_of": (CONFLICT, 0), "may_wait_inside": YES}, (TO_WAIT, 0, -1), "so in slot 0"),
-        ({"who_starves": J}, GOES, "a light gives everybody a turn"),
+        ({"who_starves": J}, refused(YIELDS, 101), "one has waited for long whom it may not keep"),
         ({"nobody_inside": NO}, GOES, "others inside are no matter"),
         ({"my_turn": NO}, GOES, "turns are not kept at a light"),
     ],

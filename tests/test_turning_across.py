@@ -6,7 +6,7 @@ from checked_runs import checked
 from network_drafts import connector, crossing
 
 import rushhour as rh
-from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, YIELD
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -14,6 +14,7 @@ from rushhour.roadnets.drafts.draft import (
     DraftIntersection,
     DraftLane,
     DraftRoad,
+    DraftSignal,
 )
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
@@ -165,3 +166,36 @@ def test_who_turned_across_is_recorded_and_replayed_bit_for_bit(tmp_path):
     assert world.gridlock()["turned_across"] == 1
     with rh.open_run(tmp_path / "run.h5") as run:
         assert verify(run).same
+
+
+@pytest.mark.parametrize("dt", [0.25, 0.5])
+@pytest.mark.parametrize("many", [0, 1])
+def test_lanes_whose_ways_cross_and_have_green_together_take_turns(many: int, dt: float) -> None:
+    """The left lane of a road turns right across the right one, which goes straight on; both have green for
+    15 s in 60. Who stands there when it comes is gone before it ends, however many follow on the
+    other lane."""
+    draft = crossing(SIGNAL, lanes=2)
+    to = {0: "e", 1: "s"}
+    draft.connectors = [
+        DraftConnector("in_w", lane, f"out_{to[lane]}", lane, signal="c", link=lane) for lane in to
+    ]
+    draft.signals = [DraftSignal("c", [(15.0, "GG"), (45.0, "rr")])]
+    network = finish(draft)
+    road = network.road_index
+    trips = []
+    for lane, every in ((many, 2.0), (1 - many, 30.0)):
+        for k in range(round(240.0 / every)):
+            ways = [road["in_w"], road[f"out_{to[lane]}"]]
+            trips.append(Trip(f"{lane} {k}", every * k, CAR, ways, depart_lane=lane))
+    builder = DemandBuilder()
+    for trip in sorted(trips, key=lambda trip: trip.depart):
+        builder.add(trip)
+    world = World(network, builder.build(), dt=dt, seed=1)
+    checker = checked(world)
+    world.step(round(1500.0 / dt))
+    assert world.done
+    names = [world.demand.ids[trip] for trip in world.trips.trip]
+    few = [row for row, name in enumerate(names) if name.startswith(f"{1 - many} ")]
+    assert len(few) == 8
+    assert world.trips.longest_standstill[few].max() < 60.0 + 15.0
+    assert checker.violations == {}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from junction_cases import DT, Junction
 
+from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, STOP
 from rushhour.kernels.core.vehicles import CONFLICT, EXIT_FULL, RED_LIGHT, YIELDS
 from rushhour.kernels.junctions.arrival_order import (
     IMPATIENT,
@@ -185,37 +186,57 @@ def test_whose_turn_it_is(
 
 
 LONG, SHORT = int(IMPATIENT / DT), int(ZIP_AFTER / DT)
-STARVES: list[tuple[str, str, dict[str, Any], bool, bool, str]] = [
-    ("ET", "ST", {"arrived": FRAME - LONG}, False, True, "as long as it takes for any place"),
-    ("ET", "ST", {"arrived": FRAME - LONG + 1}, False, False, "a frame less, and I go first by rule"),
-    ("ST", "ET", {"arrived": FRAME - SHORT}, False, True, "it goes first by rule, and stands"),
-    ("ST", "ET", {"arrived": FRAME - SHORT + 1}, False, False, "it has hardly stood"),
-    ("ST", "ET", {"arrived": FRAME - SHORT}, True, False, "at an all-way stop by rule as well"),
-    ("ST", "ET", {"arrived": FRAME - LONG}, True, True, "but not for ever"),
-    ("ET", "ST", {"arrived": FRAME - LONG, "granted": 1}, False, False, "it goes already"),
-    ("ET", "ST", {"arrived": FRAME - LONG, "refused": RED_LIGHT}, False, False, "a light holds it"),
-    ("ET", "ST", {"arrived": FRAME - LONG, "refused": CONFLICT}, False, True, "somebody inside does"),
-    ("ET", "WT", {"arrived": FRAME - LONG}, False, False, "their ways do not meet"),
+STARVES: list[tuple[str, str, dict[str, Any], int, bool, str]] = [
+    ("ET", "ST", {"arrived": FRAME - LONG}, STOP, True, "as long as it takes for any place"),
+    ("ET", "ST", {"arrived": FRAME - LONG + 1}, STOP, False, "a frame less, and I go first by rule"),
+    ("ST", "ET", {"arrived": FRAME - SHORT}, STOP, True, "it goes first by rule, and stands"),
+    ("ST", "ET", {"arrived": FRAME - SHORT + 1}, STOP, False, "it has hardly stood"),
+    ("ST", "ET", {"arrived": FRAME - SHORT}, ALL_WAY_STOP, False, "at an all-way stop by rule as well"),
+    ("ST", "ET", {"arrived": FRAME - LONG}, ALL_WAY_STOP, True, "but not for ever"),
+    ("ET", "ST", {"arrived": FRAME - LONG, "granted": 1}, STOP, False, "it goes already"),
+    ("ET", "ST", {"arrived": FRAME - LONG, "refused": RED_LIGHT}, STOP, False, "a light holds it"),
+    ("ET", "ST", {"arrived": FRAME - LONG, "refused": CONFLICT}, STOP, True, "somebody inside does"),
+    ("ET", "WT", {"arrived": FRAME - LONG}, STOP, False, "their ways do not meet"),
+    ("ET", "ST", {"arrived": FRAME - LONG}, SIGNAL, False, "at a light I go first by rule for as long as I come"),
+    ("ST", "ET", {"arrived": FRAME - LONG}, SIGNAL, False, "and who goes first waits for no turn of mine"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("mine", "other", "b", "rule", "starves", "why"), STARVES)
+@pytest.mark.parametrize(("mine", "other", "b", "control", "starves", "why"), STARVES)
 def test_who_starves(
-    two_way: Junction, mine: str, other: str, b: dict[str, Any], rule: bool, starves: bool, why: str
+    two_way: Junction,
+    mine: str,
+    other: str,
+    b: dict[str, Any],
+    control: int,
+    starves: bool,
+    why: str,
 ) -> None:
     two_way.put(I, mine)
     two_way.put(J, other, **{"refused": YIELDS, **b})
     n = two_way.ask(I, J)
     j = two_way
-    found = who_starves(j.net, j.veh, j.grants, j.first, n, I, rule, FRAME, DT)
+    found = who_starves(j.net, j.veh, j.grants, j.first, n, I, control, FRAME, DT)
     assert found == (J if starves else -1), why
+
+
+@pytest.mark.parametrize(("stood", "starves"), [(SHORT, True), (SHORT - 1, False)])
+def test_at_a_light_those_of_equal_rights_take_turns(
+    all_way: Junction, stood: int, starves: bool
+) -> None:
+    """Nobody goes first by rule there."""
+    j = all_way
+    j.put(I, "ST")
+    j.put(J, "ET", refused=CONFLICT, arrived=FRAME - stood)
+    found = who_starves(j.net, j.veh, j.grants, j.first, j.ask(I, J), I, SIGNAL, FRAME, DT)
+    assert found == (J if starves else -1)
 
 
 def test_nobody_starves_for_one_who_has_waited_longer(two_way: Junction) -> None:
     two_way.put(I, "ET", arrived=FRAME - LONG - 1)
     two_way.put(J, "ST", arrived=FRAME - LONG, refused=YIELDS)
     j, n = two_way, two_way.ask(I, J)
-    assert who_starves(j.net, j.veh, j.grants, j.first, n, I, False, FRAME, DT) == -1
+    assert who_starves(j.net, j.veh, j.grants, j.first, n, I, STOP, FRAME, DT) == -1
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from math import inf
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.core.network import NONE, NetworkArrays
+from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, NetworkArrays
 from rushhour.kernels.core.vehicles import CONFLICT, EXIT_FULL, YIELDS, Grants, Vehicles
-from rushhour.kernels.junctions.conflict_zones import in_conflict
+from rushhour.kernels.junctions.conflict_zones import gives_way_to, in_conflict
 
 IMPATIENT = 180.0  # s at the line after which a driver takes the smallest gap and any place
 ZIP_AFTER = 10.0  # s at the line after which others of the same rank let a driver in
@@ -115,12 +115,13 @@ def my_turn(
 @kernel
 def who_starves(
     net: NetworkArrays, veh: Vehicles, grants: Grants, first: int, count: int, i: int,
-    all_way: bool, frame: int, dt: float,
+    control: int, frame: int, dt: float,
 ) -> int:  # fmt: skip
     """Slot of a head that has stood for long, and for longer than i, and needs what i asks for; -1.
 
     A stream that never breaks, each granted its way long before it comes, would keep it for ever.
-    One that goes first by rule keeps it for IMPATIENT, another for ZIP_AFTER: there both take turns.
+    One that goes first by rule keeps it for IMPATIENT, another for ZIP_AFTER: there both take turns. At a
+    light only those take turns of whom neither goes first by rule.
     """
     k = veh.path[i, veh.line[i]]
     for x in range(first, first + count):
@@ -134,7 +135,9 @@ def who_starves(
         o = veh.path[j, veh.line[j]]
         for c in range(net.connectors.conflict_start[o], net.connectors.conflict_start[o + 1]):
             if net.conflicts.other[c] == k:
-                by_rule = all_way or net.conflicts.yields[c]
+                by_rule = control == ALL_WAY_STOP or net.conflicts.yields[c]
+                if control == SIGNAL and (by_rule or gives_way_to(net, k, o)):
+                    continue
                 if time_at_line(veh, j, frame, dt) >= IMPATIENT:
                     return int(j)
                 passed = veh.overtaken[j] < turns_given(veh, j, frame, dt)

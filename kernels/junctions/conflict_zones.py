@@ -173,6 +173,15 @@ def find_zones(
 
 
 @kernel
+def gives_way_to(net: NetworkArrays, k: int, o: int) -> bool:
+    """Whether connector k yields to connector o."""
+    for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
+        if net.conflicts.other[c] == o:
+            return bool(net.conflicts.yields[c])
+    return False
+
+
+@kernel
 def in_conflict(net: NetworkArrays, k: int, o: int) -> bool:
     """Whether two connectors conflict."""
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):

@@ -296,12 +296,11 @@ def try_grant(
             veh.blocker[i] = veh.id[j]
             return REFUSED
         what = TO_WAIT
-    if control != SIGNAL:
-        j = who_starves(net, veh, grants, first, count, i, all_way, frame, dt)
-        if j >= 0:
-            veh.refused[i] = YIELDS
-            veh.blocker[i] = veh.id[j]
-            return REFUSED
+    j = who_starves(net, veh, grants, first, count, i, control, frame, dt)
+    if j >= 0:
+        veh.refused[i] = YIELDS
+        veh.blocker[i] = veh.id[j]
+        return REFUSED
     if all_way:
         literal = rules.all_way_policy == POLICY_LITERAL
         limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
