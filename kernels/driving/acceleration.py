@@ -59,6 +59,7 @@ from rushhour.kernels.following.lane_gaps import (
     braking_gap,
     place_behind,
     place_beside,
+    rear_beside,
 )
 from rushhour.kernels.following.own_models import followed_acceleration
 from rushhour.kernels.junctions.diverging import Partings, parted_speed
@@ -321,7 +322,7 @@ def drive_vehicle(
                 nxt, reason, blocker = limit, AT_STOP, -1
         if lets_in < 0 and leader < 0 and open_way and grants.asked_in[road_lane] == frame:
             j = grants.asking[road_lane]
-            room = d + place_beside(net, veh.lane[j], road_lane, veh.s[j]) - veh.length[j]
+            room = rear_beside(net, veh, j, road_lane, d)
             b = decel if veh.speed[j] < 0.1 else COOPERATION
             if room > braking_gap(v, veh.speed[j], b, dt, min_gap):
                 lets_in, asked = j, room
@@ -389,11 +390,7 @@ def drive_vehicle(
         a, reason = 0.0, PASSED
     if lets_in >= 0:
         merges = lets_in
-        opening = asked
-        if asked == inf:
-            opening = (
-                place_beside(net, veh.lane[merges], lane, veh.s[merges]) - veh.length[merges] - s
-            )
+        opening = asked if asked < inf else rear_beside(net, veh, merges, lane, 0.0) - s
     if merges >= 0 and (lets_in >= 0 or veh.speed[merges] < v + OPENS):
         # One comes in before it: to the gap that it wants then it falls back gently, before one
         # that stands as before any leader.

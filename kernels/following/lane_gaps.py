@@ -24,6 +24,12 @@ def place_beside(net: NetworkArrays, lane: int, target: int, s: float) -> float:
 
 
 @kernel
+def rear_beside(net: NetworkArrays, veh: Vehicles, j: int, lane: int, start: float) -> float:
+    """Place of the rear of j, on a neighbouring lane, beside `lane`, whose start is at `start`, m."""
+    return start + place_beside(net, veh.lane[j], lane, veh.s[j]) - veh.length[j]
+
+
+@kernel
 def place_behind(veh: Vehicles, order: Order, lane: int, s: float) -> int:
     """First place of the order on `lane` whose vehicle is not ahead of s; the lane's end if none.
 
