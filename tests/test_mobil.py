@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from rushhour.kernels.following.car_following import idm_acceleration
-from rushhour.kernels.lanes.lane_choice import KEEP_SHARE, change_fits, pays
+from rushhour.kernels.lanes.change_room import KEEP_SHARE, change_fits
+from rushhour.kernels.lanes.lane_choice import pays
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import POS_GIVEN

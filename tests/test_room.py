@@ -9,7 +9,7 @@ from rushhour.kernels.core.network import NONE, YIELD
 from rushhour.kernels.junctions.exit_room import freed, has_room
 from rushhour.kernels.junctions.grant_holders import note_holder
 from rushhour.kernels.junctions.queue_ends import owed
-from rushhour.kernels.lanes.lane_choice import claim, leaves_room
+from rushhour.kernels.lanes.change_room import claim, leaves_room
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,

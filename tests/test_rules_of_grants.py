@@ -66,7 +66,7 @@ from rushhour.kernels.junctions.patience import (
     pressed_share,
 )
 from rushhour.kernels.junctions.right_of_way import margin_of, reaction_of
-from rushhour.kernels.lanes.lane_choice import time_stood
+from rushhour.kernels.lanes.change_room import time_stood
 from rushhour.kernels.lanes.overtaking import crosses_middle, stays_slow, time_to_gain
 
 pytestmark = pytest.mark.tiny_world

@@ -9,26 +9,28 @@ from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import CURVE, HALT
 from rushhour.kernels.following.lane_gaps import COOPERATION, braking_gap, place_behind
-from rushhour.kernels.lanes.lane_choice import (
-    BLOCKED_WITHIN,
-    ITS_TURN,
+from rushhour.kernels.lanes.change_room import (
     KEEP_SHARE,
     LETS_IN,
     NEXT_WITHIN,
     SQUEEZE,
-    SQUEEZE_AFTER,
-    URGENT,
-    URGENT_WITHIN,
     ZIP_SPEED,
     ask_to_yield,
     change_fits,
     claim,
-    consider_change,
-    is_urgent,
-    leader_stands,
     leaves_room,
     nobody_enters,
     stops_before_line,
+)
+from rushhour.kernels.lanes.lane_choice import (
+    BLOCKED_WITHIN,
+    ITS_TURN,
+    SQUEEZE_AFTER,
+    URGENT,
+    URGENT_WITHIN,
+    consider_change,
+    is_urgent,
+    leader_stands,
 )
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
