@@ -114,9 +114,15 @@ CRAMPED: Final = {
 
 @pytest.fixture(scope="module")
 def read_once() -> Iterator[None]:
-    """The file is read once for all its windows."""
+    """Porto is read once for all its windows; other files, which tests write anew, as ever."""
+    read = reading._read
+    kept = cache(read)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_read", cache(reading._read))
+        patch.setattr(
+            reading,
+            "_read",
+            lambda of, path, how: (kept if "porto" in path.name else read)(of, path, how),
+        )
         yield
 
 

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     if args.seeds is not None:
         from rushhour.cli.seeds import run_seeds
 
-        return run_seeds(args)
+        return run_seeds(args, run_once)
     return run_once(args)[0]
 
 

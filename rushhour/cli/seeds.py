@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,7 @@ from rushhour.traffic.scenarios.scenario import ScenarioError
 
 STOPPED: Final = 128  # exit codes from here on: by a signal
 LOST: Final = 2  # exit code where a seed has no summary
+Once = Callable[[argparse.Namespace, bool], tuple[int, dict[str, Any]]]
 PAUSE: Final = 0.05  # s between two looks at the processes
 # Options of the command line that each process gets its own of, with their number of values.
 OWN: Final = {
@@ -50,8 +52,11 @@ class Run:
         return found[0], found[1]
 
 
-def run_seeds(args: argparse.Namespace) -> int:
-    """Run a scenario once for each seed, and print what the runs come to together."""
+def run_seeds(args: argparse.Namespace, run_once: Once) -> int:
+    """Run a scenario once for each seed, and print what the runs come to together.
+
+    run_once: runs one of them in this process, as `run.run_once`.
+    """
     from rushhour.cli.one_run import given_fields
     from rushhour.traffic.analysis.repeating import seeds_facts, seeds_of, seeds_text
 
@@ -76,7 +81,7 @@ def run_seeds(args: argparse.Namespace) -> int:
         if args.picture is not None:
             given[seed]["picture"] = named(args.picture, seed)
     if ranks_told() > 1:
-        summaries, lost, code = _on_ranks(args, given)
+        summaries, lost, code = _on_ranks(args, given, run_once)
     else:
         summaries, lost, code = _beside_each_other(args, given)
     if summaries:  # on ranks the first has them
@@ -91,15 +96,13 @@ def run_seeds(args: argparse.Namespace) -> int:
 
 
 def _on_ranks(
-    args: argparse.Namespace, given: dict[int, dict[str, Any]]
+    args: argparse.Namespace, given: dict[int, dict[str, Any]], run_once: Once
 ) -> tuple[dict[int, Any], dict[int, str], int]:
     """Run one seed after the other on all ranks; what _run_all returns. An error ends all of them."""
-    from rushhour.cli.run import run_once
-
     summaries: dict[int, Any] = {}
     code = 0
     for seed, own in given.items():
-        one, summary = run_once(argparse.Namespace(**{**vars(args), **own}), report=False)
+        one, summary = run_once(argparse.Namespace(**{**vars(args), **own}), False)
         code = max(code, one)
         if summary:
             summaries[seed] = summary
