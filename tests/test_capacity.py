@@ -82,7 +82,7 @@ def gap_capacity(flow: float, critical: float, follow_up: float) -> float:
     ("lanes", "target"),
     [
         (1, 1124.0),
-        pytest.param(2, 1409.0, marks=pytest.mark.xfail(strict=True, reason="1,756 veh/h, 25 %")),
+        (2, 1409.0),
     ],
 )
 def test_streets_of_one_rank_carry_what_sumo_carries(lanes, target):
