@@ -18,7 +18,10 @@ from rushhour.roadnets.errors import RushhourError
 
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
+    """Nothing is installed, whatever other files of tests have left so; they find it again."""
     before = dict(sys.modules)
+    for name in rushhour.compat.FACES:
+        rushhour.compat.uninstall(name)
     yield
     for name in rushhour.compat.FACES:
         rushhour.compat.uninstall(name)
