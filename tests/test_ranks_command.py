@@ -345,7 +345,7 @@ from mpi4py import MPI
 from rushhour.traffic.ranks.messages import Sent, received
 sent = np.arange(5, dtype=np.uint8)
 if MPI.COMM_WORLD.rank == 1:
-    time.sleep(4.0)
+    time.sleep(4.0)  # for as long as the other one has to wait
     Sent(MPI.COMM_WORLD, [0, 0], [sent, sent[:0]]).wait()
 else:
     begun = time.process_time()

@@ -393,7 +393,8 @@ def test_diagrams_of_a_study_begin_at_0_and_cut_off_no_dot(
     ]  # fmt: skip
     for axes in ({"scale": [1.0, 1.5]}, {}):
         told = SimpleNamespace(name="s", axes=axes, variants=["base", "closed"])
-        plots_of_studies.save_figures(tmp_path / "x.png", SimpleNamespace(study=told, groups=groups))  # type: ignore[arg-type]  # fmt: skip
+        results: Any = SimpleNamespace(study=told, groups=groups)  # what diagrams read of results
+        plots_of_studies.save_figures(tmp_path / "x.png", results)
     for figure, dots in zip(drawn, (False, True), strict=True):
         assert ("small dots are runs" in figure.get_suptitle()) == dots
         for axis in figure.axes:
