@@ -14,8 +14,9 @@ from rushhour.roadnets.drafts.draft import (
     DraftRoad,
     DraftSignal,
 )
-from rushhour.traffic.demand.builder import Trip
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.world import World
 
 CAR = VehicleType()
 CYCLE = 40.0  # s
@@ -164,6 +165,36 @@ def test_nobody_is_led_past_a_second_stop_sign_because_all_before_it_go_on(betwe
     world, checker = driven(network, trips, dt=0.25)
     assert world.done
     assert checker.violations == {} and checker.information["stop_in_chain"] == 0
+
+
+@pytest.mark.parametrize("dt", [0.1, 0.25, 0.5])
+@pytest.mark.parametrize("decel", [1.5, 4.5])
+def test_at_a_row_of_stop_signs_one_stands_at_the_first_and_rolls_over_the_others(decel, dt):
+    """Roads of 0.5 m between them. It brakes with its own deceleration, or 2.5 m/s^2 if that is less."""
+    draft = chain(line(0, 150), line(170, 170.5), line(190.5, 191), line(211, 400))
+    for inter in draft.intersections[1:4]:
+        inter.control = ALL_WAY_STOP
+    builder = DemandBuilder()
+    builder.add(Trip("one", 0.0, VehicleType(accel=2.5, decel=decel), (0, 1, 2, 3)))
+    network = finish(draft)
+    world = World(network, builder.build(), dt=dt, seed=1)
+    lines = [150.0, 170.5, 191.0]  # m from the start
+    starts = np.concatenate([[0.0, 170.0, 190.5, 211.0], lines])
+    way, speed = [], []
+    while not world.done:
+        world.step()
+        way += [starts[lane] + s for lane, s in zip(world.vehicles.lane, world.vehicles.s)]
+        speed += world.vehicles.speed.tolist()
+    way, speed = np.array(way[: len(speed)]), np.array(speed)
+    before = way < 149.9
+    assert speed[before].max() > 13.0 and (np.diff(speed[before]) / dt).min() == pytest.approx(
+        -min(decel, 2.5), abs=0.1
+    )
+    assert speed[(way > 147.0) & before].min() == 0.0
+    for at in lines[1:]:
+        assert np.interp(at, way, speed) == pytest.approx(2.0, abs=0.1 + 2.5 * dt / 2.0)
+        assert speed[(way > at - 20.0) & (way < at)].max() > 4.0
+    assert speed[way > 150.5].min() > 1.0
 
 
 def fork_behind_a_crossing():

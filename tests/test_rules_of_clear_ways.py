@@ -16,7 +16,7 @@ from junction_cases import (
 
 from rushhour.kernels.following.car_following import travel_time
 from rushhour.kernels.following.desired_speed import aimed_speed
-from rushhour.kernels.junctions.clearance_times import time_to_leave
+from rushhour.kernels.junctions.clearance_times import time_to_leave, time_to_next_line
 from rushhour.kernels.junctions.gap_acceptance import (
     STEADY,
     gap_blocker,
@@ -109,6 +109,27 @@ def test_who_is_in_the_zone_already_needs_no_time_to_come_there(
     comes = travel_time(way, 0.0, accel_of(c, I), V_MAX)
     assert c.clear(ahead=ahead, reaction=leaves + 1.0 - comes + EPS)[0] == -1
     assert c.clear(ahead=ahead, reaction=leaves + 1.0 - comes - EPS)[0] == J
+
+
+@pytest.mark.parametrize("x", [10.0, 30.0, 40.0, 55.0])
+def test_one_who_rolls_over_a_stop_sign_takes_as_long_as_its_motion(
+    crossing: Meeting, x: float
+) -> None:
+    """40 m before the line at 10 m/s: it brakes with 2 m/s^2 to 2 m/s there, then speeds up; by hand."""
+    c = crossing
+    c.net = changed(c.net, "connectors", must_stop={c.o: True})
+    c.comes(40.0, granted=1, speed=10.0)
+    found = time_to_next_line(c.net, c.veh, c.types, c.rules, J, x)
+    t, way, v, step = 0.0, 0.0, 10.0, 1e-3
+    while way < x:
+        if way >= 40.0:
+            v += 0.8 * accel_of(c, J) * step
+        elif v * v - 4.0 >= 4.0 * (40.0 - way):
+            v -= 2.0 * step
+        way, t = way + v * step, t + step
+    assert found == pytest.approx(t if x > 16.0 else 0.0, abs=0.01), "0: no later than otherwise"
+    c.veh.arrived[J] = 0
+    assert time_to_next_line(c.net, c.veh, c.types, c.rules, J, x) == 0.0, "it has stood there"
 
 
 # --- going before a holder -----------------------------------------------------------------------

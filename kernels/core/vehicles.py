@@ -128,6 +128,7 @@ class Vehicles(NamedTuple):
     change_to: NDArray[np.int32]  # lane it changes to in this frame; -1
     yields_to: NDArray[np.int32]  # slot it lets in; -1, and again once it has looked at it
     goes_next: NDArray[np.bool_]  # somebody was let in before it, or it was: its turn at its line
+    queued: NDArray[np.bool_]  # it has stood since it passed its last line
     stop: NDArray[np.int32]  # its next stop; equals stop_end when none is left
     stop_end: NDArray[np.int32]
     dwell_until: NDArray[np.int32]  # frame; -1 not at a stop

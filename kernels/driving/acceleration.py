@@ -36,6 +36,7 @@ from rushhour.kernels.core.vehicles import (
     RED_LIGHT,
     SPEED_LIMIT_AHEAD,
     STARTING,
+    STOP_SIGN,
     STREAM_DAWDLE,
     YIELDS,
     Grants,
@@ -62,6 +63,7 @@ from rushhour.kernels.following.lane_gaps import (
     rear_beside,
 )
 from rushhour.kernels.following.own_models import followed_acceleration
+from rushhour.kernels.following.stop_signs import ROLLS, gentle_stop, stops_at
 from rushhour.kernels.junctions.diverging import Partings, parted_speed
 from rushhour.kernels.junctions.grant_holders import swap_room
 from rushhour.kernels.junctions.permissive_places import waits_on
@@ -253,6 +255,8 @@ def drive_vehicle(
                     CLOSEST, min(rules.stop_offset, spare)
                 )  # closer where its rear needs it
                 limit = approach_speed(v, halt, 0.0, decel, dt)
+                if net.connectors.must_stop[k] and not veh.queued[i]:
+                    limit = min(limit, gentle_stop(v, halt, rules.stop_braking, dt))
                 if limit < nxt:
                     nxt = limit
                     reason = veh.refused[i] if q >= veh.granted[i] else STARTING
@@ -269,11 +273,16 @@ def drive_vehicle(
                 break
             step = n_road_lanes + k
             end = min(net.lanes.speed[step] * factor, net.lanes.entry_speed[step])
+            rolls = stops_at(net, veh, i, q)
+            if rolls:
+                end = min(end, ROLLS)
             if end < v:
                 limit = approach_speed(v, d, end, braking, dt)
                 if limit < nxt:
                     nxt, blocker = limit, -1
                     reason = CURVE if net.lanes.entry_speed[step] == end else SPEED_LIMIT_AHEAD
+                    if rolls:
+                        reason = STOP_SIGN
             if not net.connectors.free[k]:
                 limit = sight_speed(net, veh, grants, i, k, d, decel, dt)
                 if limit < nxt:

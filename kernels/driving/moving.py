@@ -55,6 +55,7 @@ def leave_line(veh: Vehicles, i: int) -> None:
     veh.refused[i] = 0
     veh.yields_to[i] = -1
     veh.goes_next[i] = False
+    veh.queued[i] = False
 
 
 @kernel
@@ -96,6 +97,14 @@ def enter_road(
     else:
         veh.wanted[i] = lane
         veh.suits[i] = np.uint32(0)
+
+
+@kernel
+def begin_standstill(veh: Vehicles, i: int, frame: int) -> None:
+    """Note that i stands from this frame on, if it did not before."""
+    if veh.stands_since[i] < 0:
+        veh.stands_since[i] = frame
+        veh.queued[i] = True
 
 
 @kernel
@@ -182,8 +191,7 @@ def move_vehicle(
     v, a = veh.speed[i], veh.accel[i]
     still = v == 0.0 and a <= 0.0 and veh.lateral[i] == veh.swerve[i]
     if still and veh.stop[i] == veh.stop_end[i] and veh.told[i] == NOTHING:
-        if veh.stands_since[i] < 0:
-            veh.stands_since[i] = frame
+        begin_standstill(veh, i, frame)
         return
     nxt = v + a * dt
     if nxt >= 0.0:
@@ -202,8 +210,8 @@ def move_vehicle(
     if nxt < STANDING:
         if stands_for_long(veh, i):
             veh.stopped[i] += 1
-        elif veh.stands_since[i] < 0:
-            veh.stands_since[i] = frame
+        else:
+            begin_standstill(veh, i, frame)
     else:
         end_standstill(veh, i, frame)
     length = net.lanes.length[lane]

@@ -13,30 +13,44 @@ from rushhour.kernels.following.car_following import travel_time
 from rushhour.kernels.following.curve_speed import bend_speed
 from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import time_until_gone
+from rushhour.kernels.following.stop_signs import ROLLS, stops_at
 
 
 @kernel
 def time_to_next_line(
     net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, j: int, x: float
 ) -> float:
-    """Seconds until j has gone x m further, if it brakes for the first line it may not pass; else 0."""
+    """Seconds until j has gone x m further, if it brakes for the first line where it stops or rolls; else 0."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     n = veh.granted[j]
     v = veh.speed[j]
-    if v < 1.0 or n >= PATH or veh.path[j, n] < 0 or net.connectors.free[veh.path[j, n]]:
+    if v < 1.0:
         return 0.0
     lane = veh.lane[j]
-    d = net.lanes.length[lane] - veh.s[j] - rules.stop_offset
+    d = net.lanes.length[lane] - veh.s[j]
     if lane >= n_road_lanes:
         d += net.lanes.length[net.connectors.to_lane[lane - n_road_lanes]]
-    for q in range(n):
+    q = 0
+    while q < n and not stops_at(net, veh, j, q):
         k = veh.path[j, q]
         d += net.lanes.length[n_road_lanes + k] + net.lanes.length[net.connectors.to_lane[k]]
-    b = types.decel[veh.type[j]]
-    cruise = max(0.0, d - v * v / (2.0 * b))
+        q += 1
+    if q >= PATH or veh.path[j, q] < 0 or net.connectors.free[veh.path[j, q]]:
+        return 0.0
+    b, end = types.decel[veh.type[j]], 0.0
+    if stops_at(net, veh, j, q) and not veh.queued[j]:
+        b = min(b, rules.stop_braking)
+    if q < n:
+        b, end = min(b, rules.curve_braking), min(ROLLS, v)
+    else:
+        d -= rules.stop_offset
+    cruise = max(0.0, d - (v * v - end * end) / (2.0 * b))
     if x <= cruise:
         return 0.0
-    return cruise / v + (v - sqrt(max(0.0, v * v - 2.0 * b * (x - cruise)))) / b
+    before = min(x, d) if q < n else x
+    brakes = (v - sqrt(max(end * end, v * v - 2.0 * b * (before - cruise)))) / b
+    beyond = travel_time(x - before, ROLLS, 0.8 * types.accel[veh.type[j]], inf)
+    return cruise / v + brakes + beyond
 
 
 @kernel

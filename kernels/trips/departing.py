@@ -191,6 +191,7 @@ def born(
     veh.change_to[i] = -1
     veh.yields_to[i] = -1
     veh.goes_next[i] = False
+    veh.queued[i] = False
     veh.stop[i] = trips.stop_start[trip]
     veh.stop_end[i] = trips.stop_start[trip + 1]
     veh.dwell_until[i] = -1

@@ -57,6 +57,8 @@ _MOBIL = "MOBIL (Kesting, Treiber, Helbing 2007)"
 _GENERAL: Final = (
     Parameter("right_of_way.stop_offset", "m", 0.3, 0.0, 3.0, _ROW,
               "distance from the front bumper to the stop line at rest"),
+    Parameter("right_of_way.stop_braking", "m/s^2", 2.5, 0.5, 9.0, "comfortable braking",
+              "deceleration before a stop sign, at most, unless one moves up in a queue"),
     Parameter("right_of_way.green_reaction", "s", 1.5, 0.0, 5.0, "start-up loss 1.6 s",
               "reaction of the head of a queue when the light turns green; when given, also of types whose "
               "file says another"),

@@ -117,6 +117,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("change_to", SAVED, VEHICLE, means="lane it changes to in this frame; -1", within=(-1, "lane"), hashed=False),
         Field("yields_to", SAVED, VEHICLE, means="slot it lets in; -1, and again once it has looked at it", within=(-1, "slot"), hashed=False),
         Field("goes_next", SAVED, VEHICLE, means="somebody was let in before it, or it was: its turn at its line"),
+        Field("queued", SAVED, VEHICLE, means="it has stood since it passed its last line"),
         Field("stop", SAVED, VEHICLE, means="its next stop; equals stop_end when none is left", within=(0, "stop"), hashed=False),
         Field("stop_end", SAVED, VEHICLE, means="behind its last stop", within=(0, "stop"), hashed=False),
         Field("dwell_until", SAVED, VEHICLE, unit="frame", means="until which it stays at a stop; -1 not at one"),
