@@ -18,7 +18,7 @@ class Rules(NamedTuple):
     """Scalars of one run; SI units."""
 
     stop_offset: float  # m, front bumper to the line at rest
-    stop_braking: float  # m/s^2, deceleration before a stop sign, at most
+    stop_braking: float  # m/s^2, before a stop sign at most, unless one moves up in a queue
     stop_reaction: float  # s, standing time at a stop sign before a grant is used
     reaction_spread: float  # share by which the stop reaction varies between vehicles, 0..0.9
     margin_all_way: float  # s between a vehicle leaving a conflict zone and the next entering

@@ -37,17 +37,18 @@ def time_to_next_line(
         q += 1
     if q >= PATH or veh.path[j, q] < 0 or net.connectors.free[veh.path[j, q]]:
         return 0.0
-    b, end = types.decel[veh.type[j]], 0.0
-    if stops_at(net, veh, j, q) and not veh.queued[j]:
-        b = min(b, rules.stop_braking)
-    if q < n:
-        b, end = min(b, rules.curve_braking), min(ROLLS, v)
+    rolls = q < n
+    if rolls:
+        b, end = rules.curve_braking, min(ROLLS, v)
     else:
+        b, end = types.decel[veh.type[j]], 0.0
+        if net.connectors.must_stop[veh.path[j, q]] and not veh.queued[j]:
+            b = min(b, rules.stop_braking)
         d -= rules.stop_offset
     cruise = max(0.0, d - (v * v - end * end) / (2.0 * b))
     if x <= cruise:
         return 0.0
-    before = min(x, d) if q < n else x
+    before = min(x, d) if rolls else x
     brakes = (v - sqrt(max(end * end, v * v - 2.0 * b * (before - cruise)))) / b
     beyond = travel_time(x - before, ROLLS, 0.8 * types.accel[veh.type[j]], inf)
     return cruise / v + brakes + beyond

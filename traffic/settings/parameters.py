@@ -23,8 +23,8 @@ _RULES: dict[str, str] = {
     **{
         name: f"right_of_way.{name}"
         for name in (
-            "stop_offset", "stop_braking", "stop_reaction", "reaction_spread",
-            "margin_all_way", "margin_stop", "margin_yield", "margin_unposted", "margin_signal", "overtake_limit",
+            "stop_offset", "stop_braking", "stop_reaction", "reaction_spread", "margin_all_way",
+            "margin_stop", "margin_yield", "margin_unposted", "margin_signal", "overtake_limit",
             "all_way_policy", "queue_gap",
         )
     },
