@@ -181,6 +181,30 @@ def test_a_real_track_becomes_a_course_and_one_that_crosses_itself_is_refused():
         read_course(folder / "Norisring.csv", cell=8.0)
 
 
+def test_a_point_is_placed_by_the_nearest_part_of_the_middle():
+    """By squared distances from every part to every point, one by one, of bends drawn by seed; also far away."""
+    for seed in (3, 4):
+        rng = np.random.default_rng(seed)
+        angle = np.linspace(0.0, 2.0 * np.pi, 90, endpoint=False)
+        unit = np.column_stack((np.cos(angle), np.sin(angle)))
+        middle = (150.0 + 60.0 * np.cos(5.0 * angle + seed))[:, None] * unit * rng.uniform(0.9, 1.1)
+        ribbon = Ribbon(middle - 5.0 * unit, middle + 5.0 * unit)
+        points = np.vstack((rng.uniform(-400.0, 400.0, (300, 2)), ribbon.middle, ribbon.left))
+        found, _, curved = ribbon.place(points)
+        for k, point in enumerate(points):
+            best = (np.inf, 0.0, 0)
+            for node, start in enumerate(ribbon.middle):
+                step = ribbon.middle[(node + 1) % 90] - start
+                share = min(1.0, max(0.0, (point - start) @ step / (step @ step)))
+                off = point - start - share * step
+                along = ribbon.station[node] + share * math.hypot(*step)
+                best = min(best, (float(off @ off), along, node))
+            off = (found[k] - best[1] + 0.5 * ribbon.lap) % ribbon.lap - 0.5 * ribbon.lap
+            # a corner is the end of one part and the begin of the next
+            assert abs(off) < 1e-6, (seed, k)
+    assert ribbon.place(np.empty((0, 2)))[0].size == 0 and curved.any()
+
+
 @pytest.mark.parametrize("what", ["cost", "centres", "cell", "format"])
 def test_damaged_course_files_are_refused_in_a_line(oval, tmp_path: Path, what):
     path = tmp_path / "course.h5"

@@ -13,6 +13,7 @@ from rushhour.roadnets.errors import NetworkError
 ROUND: Final = 0.05  # of the length: outlines that differ less in length and width are circles
 BEND: Final = 12.0  # widths of a track: bends of a smaller radius are curves
 SMOOTH: Final = 4  # nodes on each side that a bend is measured over
+SQUARE: Final = 64.0  # m, of points that are placed together
 APART: Final = 6.0  # widths along a track, from which two places are on different parts of it
 Floats = NDArray[np.float64]
 Places = tuple[Floats, Floats, NDArray[np.bool_]]
@@ -160,22 +161,38 @@ class Ribbon:
         return atan2(dy, dx)
 
     def _projected(self, points: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """m along the middle, m to the left of it, and the node before."""
+        """m along the middle, m to the left of it, and the node before.
+
+        Points of a square are held against the parts of the middle that may be the nearest there.
+        """
         step = np.roll(self.middle, -1, axis=0) - self.middle
         square = np.maximum((step * step).sum(axis=1), 1e-18)
+
+        def reached(some: Floats, able: NDArray[np.int64]) -> tuple[Floats, Floats]:
+            """From the nearest point of each part to each point, and its share of the part."""
+            away = some[:, None, :] - self.middle[able]
+            share = np.clip((away * step[able]).sum(axis=2) / square[able], 0.0, 1.0)
+            return away - share[..., None] * step[able], share
+
         at, aside = np.zeros(len(points)), np.zeros(len(points))
         node = np.zeros(len(points), np.int64)
-        for lo in range(0, len(points), 2048):
-            away = points[lo : lo + 2048, None, :] - self.middle
-            share = np.clip((away * step).sum(axis=2) / square, 0.0, 1.0)
-            off = away - share[..., None] * step
+        tile = np.floor(points / SQUARE)
+        order = np.lexsort(tile.T)
+        ends = np.flatnonzero(np.diff(tile[order], axis=0).any(axis=1)) + 1
+        for here in np.split(order, ends) if len(points) else ():
+            some = points[here]
+            centre = some.mean(axis=0, keepdims=True)
+            far = np.hypot(*reached(centre, np.arange(len(step)))[0][0].T)
+            most = far.min() + 2.0 * np.hypot(*(some - centre).T).max() + 1e-6
+            able = np.flatnonzero(far <= most)
+            off, share = reached(some, able)
             near = np.argmin((off * off).sum(axis=2), axis=1)
-            row = np.arange(len(near))
-            part, to = share[row, near], off[row, near]
-            cross = step[near, 0] * to[:, 1] - step[near, 1] * to[:, 0]
-            node[lo : lo + 2048] = near
-            at[lo : lo + 2048] = self.station[near] + part * np.sqrt(square[near])
-            aside[lo : lo + 2048] = np.copysign(np.hypot(*to.T), cross)
+            row, found = np.arange(len(here)), able[near]
+            to = off[row, near]
+            cross = step[found, 0] * to[:, 1] - step[found, 1] * to[:, 0]
+            node[here] = found
+            at[here] = self.station[found] + share[row, near] * np.sqrt(square[found])
+            aside[here] = np.copysign(np.hypot(*to.T), cross)
         return at % self.lap, aside, node
 
     def covered(self, low: Floats, cell: float, rows: int, columns: int) -> NDArray[np.bool_]:
