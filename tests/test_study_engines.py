@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study_files import TABLES, TWENTY, folder_of_study, wants
+from study_files import EIGHT, TABLES, folder_of_study, wants
 
 from rushhour.roadnets.errors import RushhourError
 from rushhour.traffic.studies.engines import slurm_cluster
@@ -30,18 +30,18 @@ def cluster() -> Iterator[Any]:
 
 @pytest.mark.slow
 def test_dask_gives_the_same_bytes_also_when_a_worker_is_killed(here: Path, cluster: Any) -> None:
-    wants(TWENTY)
+    wants(EIGHT)
     killed: list[int] = []
 
     def progress(complete: int, failed: int, of: int) -> None:
-        if complete == 4 and not killed:
+        if complete == 2 and not killed:
             worker = next(iter(cluster.workers.values()))
             killed.append(worker.process.pid)
             os.kill(killed[0], signal.SIGKILL)
 
     address = cluster.scheduler_address.replace("tcp://", "dask://")
     found = study("study.toml", "on-dask", on=address, progress=progress, report=False)
-    assert killed and found.failed == [] and len(found.table) == 20
+    assert killed and found.failed == [] and len(found.table) == 8
     study("study.toml", "here", workers=0, report=False)
     for name in TABLES:
         assert (here / "on-dask" / name).read_bytes() == (here / "here" / name).read_bytes(), name
@@ -51,23 +51,23 @@ def test_dask_gives_the_same_bytes_also_when_a_worker_is_killed(here: Path, clus
 def test_without_retries_a_run_whose_worker_is_killed_is_not_begun_again_on_dask(
     here: Path, cluster: Any
 ) -> None:
-    wants(TWENTY)
+    wants(EIGHT)
     killed: list[int] = []
 
     def progress(complete: int, failed: int, of: int) -> None:
-        if complete == 4 and not killed:
+        if complete == 2 and not killed:
             for worker in cluster.workers.values():
                 killed.append(worker.process.pid)
                 os.kill(killed[-1], signal.SIGKILL)
 
     address = cluster.scheduler_address.replace("tcp://", "dask://")
     found = study("study.toml", "out", on=address, retries=0, progress=progress, report=False)
-    assert 1 <= len(found.failed) <= 2 and len(found.table) == 20 - len(found.failed)
+    assert 1 <= len(found.failed) <= 2 and len(found.table) == 8 - len(found.failed)
     for one in found.failed:
         assert "worker that ran it died" in one["why"] and one["tries"] == 1
     assert not list((here / "out").glob(".begun*"))
     again = study("study.toml", "out", on=address, retries=0, report=False)
-    assert (again.ran, len(again.table)) == (len(found.failed), 20)
+    assert (again.ran, len(again.table)) == (len(found.failed), 8)
 
 
 def test_a_slurm_profile_becomes_a_job_and_what_it_does_not_know_is_named(here: Path) -> None:
