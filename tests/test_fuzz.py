@@ -2,9 +2,9 @@
 
 They are read by tests/fuzz_worker.py, in processes of their own with bounds on memory and time, so
 that nothing a file makes happen is missed: no traceback, no crash, no hang, no huge allocation. What
-is driven on is driven where every index is checked, and once more as usual, with the same hash: as
-plain Python by the slow tests for networks and demand, which needs no kernels of another kind,
-compiled with bounds checks by `make soak` for all.
+is driven where every index is checked is driven once more as usual, with the same hash: as plain
+Python by the slow tests for networks and demand, which needs no kernels of another kind, compiled
+with bounds checks by `make soak` for all that is driven.
 """
 
 import os
@@ -27,7 +27,7 @@ CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}  # as `make bounds` compi
 
 
 def read_damaged(
-    kind: str, count: int, good: Path, checked: dict[str, str] | None = None
+    kind: str, count: int, good: Path, checked: dict[str, str]
 ) -> tuple[Counter[str], list[str], dict[str, str]]:
     """Read inputs 0 to count - 1: how many ended how, the faults, and the hashes of what was driven."""
     ends: Counter[str] = Counter()
@@ -39,7 +39,7 @@ def read_damaged(
         command = [sys.executable, str(WORKER), kind, str(number), str(count), "", str(good)]
         done = subprocess.run(
             command, check=False, capture_output=True, text=True,
-            env={**usual, **(checked or {}), "NUMBA_NUM_THREADS": "1"},
+            env={**usual, **checked, "NUMBA_NUM_THREADS": "1"},
             timeout=PATIENCE + (1.0 if KINDS[kind].is_driven else 0.2) * (count - number),
         )  # fmt: skip
         for line in done.stdout.splitlines():
@@ -80,12 +80,12 @@ def test_damaged_files_are_refused_in_one_line_or_become_something_sound(
     kind: str, count: int, checked: dict[str, str], tmp_path: Path
 ) -> None:
     pytest.importorskip(NEEDS.get(kind, "numpy"))
-    driven = KINDS[kind].is_driven  # and no index is outside, whatever passed
-    ends, faults, hashes = read_damaged(kind, count, tmp_path / "good", checked if driven else None)
+    checked = checked if KINDS[kind].is_driven else {}  # no index is outside, whatever passed
+    ends, faults, hashes = read_damaged(kind, count, tmp_path / "good", checked)
     assert not faults, "\n".join(faults)
     assert ends.total() == count
-    if driven:
-        _, faults, again = read_damaged(kind, count, tmp_path / "good")
+    if checked:
+        _, faults, again = read_damaged(kind, count, tmp_path / "good", {})
         assert not faults, "\n".join(faults)
         assert {n: (hashes.get(n), again.get(n)) for n in {*hashes, *again}} == {
             n: (told, told) for n, told in hashes.items()
