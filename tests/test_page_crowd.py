@@ -1,6 +1,9 @@
 """Pages of crowds without a graphics card: what is dear there is left out, and nothing is elsewhere for it."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +51,7 @@ def test_kites_are_as_large_as_in_the_window(page: Opened, seen: int) -> None:
 
 
 def test_arrows_on_lanes_are_those_of_pictures(page: Opened) -> None:
-    got = np.array(page.get("Array.from(rushhour.ground.meshes.arrows.data.subarray(0, 8 * rushhour.ground.meshes.arrows.n))"))  # fmt: skip
+    got = np.array(page.get("(() => { const m = rushhour.ground.mesh('arrows'); return Array.from(m.data.subarray(0, 8 * m.n)); })()"))  # fmt: skip
     origin = np.array(page.get("rushhour.facts.origin"))
     corners = [lane_arrows(streets()).reshape(-1, 2), got.reshape(-1, 8)[:, :2] + origin]
     cells = [np.unique(np.rint(one / 0.02), axis=0) for one in corners]
@@ -105,7 +108,9 @@ def test_a_picture_that_stands_is_drawn_with_all_samples_however_slow_that_is(
     )  # fmt: skip
     page.get("rushhour.lookAt(0, 0, 0.7)")
     page.until("fine === 1 && !rushhour.awake && rushhour.draw.refineAt === Infinity")
-    page.get("rushhour.play(true); rushhour.lookAt(5, 5, 0.7)")
+    page.get(
+        "rushhour.seek(0); rushhour.pickRate(1); rushhour.play(true); rushhour.lookAt(5, 5, 0.7)"
+    )
     if takes < 150:
         page.until("fine === 2")
     else:
@@ -144,7 +149,7 @@ def test_nothing_lies_over_the_whole_map_while_nobody_is_chosen(page: Opened) ->
 
 def test_from_afar_roads_are_a_line_each_and_end_where_they_meet(page: Opened) -> None:
     far, near, roads = page.get(
-        "(() => { const m = rushhour.ground.meshes, t = (names) => names.reduce((s, n) => s + m[n].m / 3, 0);"
+        "(() => { const g = rushhour.ground, t = (names) => names.reduce((s, n) => s + g.mesh(n).m / 3, 0);"
         " return [t(['far local', 'far main', 'far fast']), t(['local', 'main', 'fast']), rushhour.head.road_lane.length] })()"
     )  # fmt: skip
     assert 2 * roads <= far <= 8 * roads and far < 0.1 * near
@@ -159,3 +164,38 @@ def test_from_afar_roads_are_a_line_each_and_end_where_they_meet(page: Opened) -
     seen = (places[:, 0] > 300) & (places[:, 0] < wide - 5) & (places[:, 1] > 5) & (places[:, 1] < high - 5)  # fmt: skip
     colours = np.array([image[round(r), round(c)] for c, r in places[seen].tolist()])
     assert len(colours) > 10 and (np.abs(colours - land).max(axis=1) > 4).mean() > 0.95
+
+
+def test_what_is_seen_from_near_is_built_when_it_is_first_drawn(page: Opened) -> None:
+    page.until("rushhour.ground.near === null")  # by itself, when the first picture is there
+    first, whole = page.get(
+        "(() => { const g = new Ground(rushhour.head), first = Object.keys(g.meshes); g.builds(); g.mesh('stops');"
+        " const size = (one) => Object.entries(one.meshes).map(([name, mesh]) => [name, mesh.n, mesh.m]).sort();"
+        " return [first, [size(g), size(rushhour.ground)]]; })()"
+    )  # fmt: skip
+    assert {"far local", "water"} <= set(first) and not {"local", "marks", "areas"} & set(first)
+    assert whole[0] == whole[1] and len(whole[0]) > len(first)
+
+
+def test_the_first_frames_are_with_the_worker_before_the_ground_is_built(
+    page: Opened, tmp_path: Path
+) -> None:
+    told = Path(page.page.url.removeprefix("file://")).parent / "run.h5"
+    assert main(["share", str(told), "--folder", str(tmp_path)]) == 0
+    tab = page.page.context.browser.new_page()
+    tab.add_init_script(
+        "const post = Worker.prototype.postMessage; window.before = [];"
+        "Worker.prototype.postMessage = function (data, ...more) {"
+        " if ('number' in data) before.push(!window.rushhour); return post.call(this, data, ...more); };"
+    )  # fmt: skip
+
+    def give(route: Any) -> None:
+        name = route.request.url.rpartition("/")[2]
+        sleep(0.15 if name == "data.bin" else 0.0)  # as by a net
+        route.fulfill(path=tmp_path / name)
+
+    tab.route("http://page.test/*", give)
+    tab.goto("http://page.test/index.html")
+    tab.wait_for_function("window.rushhour && rushhour.drawn > 0", timeout=60_000)
+    assert tab.evaluate("before[0]")
+    tab.close()

@@ -4,22 +4,32 @@ const NO_SHARE = 255; // of a road on which nothing was driven
 const RATES = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300];
 const LONG_DELAY = 300; // s
 const KEPT = 10; // blocks that stay decoded
+const ASKED = 500; // ms in which the first frames come to the worker, before the page is busy with the ground
+const SLICE = 8; // ms of building what is not yet seen, between two pictures
 const HOME_SMALLER = 1.5; // times, by which all of it may be smaller so that no panel lies over it
 const FEW = 2000; // vehicles that are seen, up to which a name is put beside them
 const HARDLY = 0.002; // share of it that may lie behind panels
 const $ = (id) => document.getElementById(id);
 
+// What decodes blocks; null where a browser starts none. It starts only while the page is not busy: `started` tells when.
+function startWorker() {
+  try {
+    const worker = new Worker(URL.createObjectURL(new Blob([DECODER], { type: "text/javascript" })));
+    worker.started = new Promise((done) => { worker.onmessage = done; worker.onerror = (event) => { event.preventDefault(); worker.failed = true; done(); }; });
+    return worker;
+  } catch { return null; }
+}
+
 // Blocks of frames as they are needed, decoded in a worker.
 class Runs {
-  constructor(head, ways, data) {
+  constructor(head, ways, data, worker) {
     this.from = head.block_from; this.times = head.time; this.data = data; this.ways = ways;
     this.kept = new Map(); this.asked = new Set(); this.failed = null; this.onready = () => {};
-    try {
-      this.worker = new Worker(URL.createObjectURL(new Blob([DECODER], { type: "text/javascript" })));
-      this.worker.onmessage = ({ data: d }) => this.take(d.number, d.frames, d.error);
-      this.worker.onerror = (event) => { event.preventDefault(); this.worker = null; this.asked.clear(); this.onready(); };
-      this.worker.postMessage({ ways });
-    } catch { this.worker = null; }
+    this.worker = worker && !worker.failed ? worker : null;
+    if (!this.worker) return;
+    worker.onmessage = ({ data: d }) => { if (!d.runs) this.take(d.number, d.frames, d.error); };
+    worker.onerror = (event) => { event.preventDefault(); this.worker = null; this.asked.clear(); this.onready(); };
+    worker.postMessage({ ways });
   }
   take(number, frames, error) {
     this.asked.delete(number);
@@ -277,7 +287,7 @@ class App {
       this.count(moment);
       this.card(moment);
       $("wait").hidden = true;
-      if (!this.drawn++) this.firstPicture = performance.now(); // ms since the page was asked for
+      if (!this.drawn++) { this.firstPicture = performance.now(); setTimeout(() => this.buildAhead(), SLICE); } // ms since the page was asked for
     }
     const say = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; };
     say("clock", clockText(this.time, this.facts.race));
@@ -289,6 +299,8 @@ class App {
     if (this.playing) this.wake();
     else if (this.draw.refineAt < Infinity) setTimeout(() => this.wake(), Math.max(0, this.draw.refineAt - performance.now()) + 5);
   }
+  // What is seen from near, in slices: zooming in does not wait for it.
+  buildAhead() { const until = performance.now() + SLICE; while (this.ground.builds() && performance.now() < until); if (this.ground.near) setTimeout(() => this.buildAhead(), SLICE); }
   // Where the vehicles of a moment are that are seen: into draw's data. Between two frames everybody is on a curve
   // that has the headings of both at its ends, as fast there as in both.
   pack({ frames, frame }) {
@@ -799,13 +811,13 @@ function between(frames, row, share, span, pose) {
   try {
     if (typeof LIVE !== "undefined") { openLive(); return; }
     const data = typeof FOLDER === "undefined" ? inPage : inFolder;
-    const head = await openBlock(await data.head());
+    const worker = startWorker(), head = await openBlock(await data.head());
     data.sizes = head.block_bytes;
-    // The first frames are decoded while the ground is built, which takes as long.
-    const runs = new Runs(head, waysOf(head), data), asked = +new URLSearchParams(location.hash.slice(1)).get("t");
+    // The first frames are decoded while the ground is built.
+    const runs = new Runs(head, waysOf(head), data, worker), asked = +new URLSearchParams(location.hash.slice(1)).get("t");
     let first = 0;
     while (first + 1 < head.time.length && head.time[first + 1] <= asked + 1e-6) first++;
-    await Promise.race([runs.ask(runs.blockOf(first)), new Promise((done) => setTimeout(done, 50))]);
+    await Promise.race([Promise.all([worker?.started, runs.ask(runs.blockOf(first))]), new Promise((done) => setTimeout(done, ASKED))]);
     window.rushhour = new App(head, data, runs);
   } catch (error) { $("wait").textContent = `${error.message || error}`; $("wait").hidden = false; console.error(error); }
 })();

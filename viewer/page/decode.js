@@ -122,6 +122,7 @@ function buffers(value) {
 
 if (typeof document === "undefined") {
   let ways = null;
+  self.postMessage({ runs: true });
   self.onmessage = async ({ data }) => {
     try {
       if (data.ways) { ways = data.ways; return; }

@@ -126,8 +126,7 @@ class Draw {
       mark: this.program(MARK_VERTEX, MARK_FRAGMENT), bar: this.program(BAR_VERTEX, BAR_FRAGMENT),
       picture: this.program(PICTURE_VERTEX, PICTURE_FRAGMENT),
     };
-    this.layers = {};
-    for (const [name, mesh] of Object.entries(ground.meshes)) this.layers[name] = this.layer(mesh);
+    this.layers = {}; // sent when they are first drawn
     this.instances = this.instanced(); this.bars = this.instanced();
     this.room(4096);
     this.barData = new ArrayBuffer(0);
@@ -241,8 +240,7 @@ class Draw {
     return at;
   }
   paint(name, at, box, { widen = 0, least = 0, style = -1, alpha = 1 } = {}) {
-    const gl = this.gl, layer = this.layers[name];
-    if (!layer) return;
+    const gl = this.gl, layer = (this.layers[name] ??= this.layer(this.ground.mesh(name)));
     gl.uniform1f(at.u_widen, widen); gl.uniform1f(at.u_least, least); gl.uniform1f(at.u_style, style); gl.uniform1f(at.u_alpha, alpha);
     gl.bindVertexArray(layer.vao);
     let from = -1, to = -1;

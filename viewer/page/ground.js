@@ -83,7 +83,7 @@ class Ground {
   constructor(head) {
     const facts = head.facts;
     this.head = head; this.facts = facts; this.said = facts.ground; this.race = facts.race;
-    this.meshes = {};
+    this.meshes = {}; this.near = null;
     this.box = facts.box;
     if (this.race) { this.raceGround(); return; }
     this.lanes = openLines(head, "lane", 0.02);
@@ -96,8 +96,17 @@ class Ground {
     this.laneRoad = new Int32Array(n).fill(-1);
     for (let r = 0; r < head.road_lane.length; r++) this.laneRoad.fill(r, head.road_lane[r], head.road_lane[r] + head.road_lanes[r]);
     this.ways = waysOf(head); this.outStart = this.ways.start;
-    this.build();
+    const [local, main, fast] = this.farRoads();
+    this.meshes = { ...this.around(), "far local": local, "far main": main, "far fast": fast };
+    this.near = this.nearRoads(); // what is left to build, null: nothing
   }
+  // Builds a tile more of what is seen from near; whether there is more to build.
+  builds() {
+    if (this.near && this.near.next().done) this.near = null;
+    return this.near !== null;
+  }
+  // A layer, built now if it is not yet.
+  mesh(name) { while (!this.meshes[name] && this.builds()); return this.meshes[name]; }
   get limits() { return this.head.lane_limit; }
   // Lanes by tiles of the map, so that what is not seen is not drawn.
   tiles() {
@@ -115,7 +124,8 @@ class Ground {
     }
     return [...tiles.values()];
   }
-  build() {
+  // Lanes with what is painted on them, and crossings, tile by tile.
+  *nearRoads() {
     const { start, x, y } = this.lanes, head = this.head, width = head.lane_width;
     const grades = [STYLE.local, STYLE.main, STYLE.fast].map(() => new Mesh());
     const marks = new Mesh(), stops = new Mesh(), aprons = new Mesh(), arrows = new Mesh();
@@ -135,16 +145,15 @@ class Ground {
         this.arrow(arrows, l);
       }
       for (const mesh of [...grades, marks, stops, aprons, arrows]) mesh.cut(box);
+      yield;
     }
-    const far = this.farRoads();
     const areas = new Mesh(), zebras = new Mesh();
     for (let a = 0; a + 1 < this.areas.start.length; a++) areas.polygon(this.areas.x, this.areas.y, this.areas.start[a], this.areas.start[a + 1], head.node_grade[head.area_at[a]]);
     areas.cut(null);
     const corners = this.corners();
     for (let a = 0; a + 1 < this.zebras.start.length; a++) zebras.polygon(this.zebras.x, this.zebras.y, this.zebras.start[a], this.zebras.start[a + 1], STYLE.stop);
     zebras.cut(null);
-    const around = this.around();
-    this.meshes = { ...around, local: grades[0], main: grades[1], fast: grades[2], "far local": far[0], "far main": far[1], "far fast": far[2], marks, stops, aprons, arrows, areas, corners, zebras };
+    Object.assign(this.meshes, { local: grades[0], main: grades[1], fast: grades[2], marks, stops, aprons, arrows, areas, corners, zebras });
   }
   // Green, water and buildings, by tiles of the map.
   around() {
