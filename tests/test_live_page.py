@@ -148,6 +148,17 @@ def test_a_widget_plays_a_run_and_shows_a_world(browser: Any, tmp_path: Path) ->
         frame.wait_for_function("window.rushhour && rushhour.drawn > 0", timeout=30_000)
         assert frame.evaluate("rushhour.facts.vehicles.length") >= vehicles
         assert frame.evaluate("rushhour.end") == pytest.approx(time)
+        # How many there are, at the left and at the right end of the axis of time: of one instant the same.
+        high = [
+            frame.evaluate(
+                "(share) => { const c = rushhour.back, x = Math.round(share * (c.width - 1)); let n = 0;"
+                " for (const v of c.getContext('2d').getImageData(x, 13, 1, c.height - 27).data.filter((_, k) => k % 4 === 3)) n += v > 60;"
+                " return n; }",
+                share,
+            )
+            for share in (0.5, 0.98)
+        ]  # fmt: skip
+        assert high[0] > 5 and (what is run or high[0] == high[1])
         page.close()
 
 

@@ -199,3 +199,16 @@ def test_the_first_frames_are_with_the_worker_before_the_ground_is_built(
     tab.wait_for_function("window.rushhour && rushhour.drawn > 0", timeout=60_000)
     assert tab.evaluate("before[0]")
     tab.close()
+
+
+def test_no_road_begins_behind_a_panel_of_a_low_page(page: Opened) -> None:
+    tab = page.page.context.browser.new_page(viewport={"width": 700, "height": 420})
+    tab.goto(page.page.url)
+    tab.wait_for_function("window.rushhour && rushhour.drawn > 0", timeout=60_000)
+    hidden = tab.evaluate(
+        "(() => { const boxes = ['top', 'tools', 'legend', 'bar'].map((id) => $(id).getBoundingClientRect());"
+        " return rushhour.ground.places().map(([x, y]) => rushhour.toScreen(x, y))"
+        ".filter(([x, y]) => boxes.some((r) => x > r.left && x < r.right && y > r.top && y < r.bottom)).length; })()"
+    )  # fmt: skip
+    assert hidden == 0
+    tab.close()

@@ -242,7 +242,7 @@ class App {
     const [x0, y0, x1, y1] = this.facts.box, { width: W, height: H } = this, places = this.ground.places();
     const [search, tools, legend, foot] = ["top", "tools", "legend", "bar"].map((id) => $(id).getBoundingClientRect());
     const panels = [search, tools, legend], found = [];
-    for (const left of [20, search.right + 12]) for (const right of [W - 20, legend.left - 12]) for (const top of [12, Math.max(search.bottom, tools.bottom) + 12]) {
+    for (const left of [20, search.right + 12]) for (const right of [W - 20, legend.left - 12]) for (const top of [12, search.bottom + 12, Math.max(search.bottom, tools.bottom) + 12]) {
       const wide = right - left, high = foot.top - 10 - top;
       if (wide < 200 || high < 150) continue;
       const scale = Math.max((x1 - x0) / wide, (y1 - y0) / high), x = 0.5 * (x0 + x1) + (0.5 * W - 0.5 * (left + right)) * scale, y = 0.5 * (y0 + y1) + (top + 0.5 * high - 0.5 * H) * scale;
@@ -484,7 +484,7 @@ class App {
       c.scale(r, r);
       let most = 1; for (const v of head.there) most = Math.max(most, v);
       const X = (t) => (t - this.begin) / span * w, Y = (v) => foot - v / most * (foot - top);
-      const area = (values, colour) => { c.beginPath(); c.moveTo(0, foot); for (let i = 0; i < T.length; i++) c.lineTo(X(T[i]), Y(values[i])); c.lineTo(w, foot); c.fillStyle = colour; c.fill(); };
+      const area = (values, colour) => { c.beginPath(); c.moveTo(0, foot); for (let i = 0; i < T.length; i++) c.lineTo(X(T[i]), Y(values[i])); if (T.length === 1) c.lineTo(w, Y(values[0])); c.lineTo(w, foot); c.fillStyle = colour; c.fill(); };
       area(head.there, css(look.faint, 0.38));
       if (!this.facts.race) {
         // Lost to delay: smoothed over what two pixels show.
