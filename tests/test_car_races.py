@@ -60,6 +60,24 @@ def test_by_gas_and_brake_alone_a_car_repeats_the_recorded_lap(taught):
     assert np.abs(again.line_speed / track.line_speed - 1.0).mean() <= 0.03
 
 
+def test_a_car_alone_keeps_to_its_plan_and_its_tail_behind_it(taught):
+    """Who braked and turned at once as hard as it could slid, and lost a second in a bend."""
+    track, lap = taught
+    plan = lap_time(with_racing_line(wavy_track(80), CARS["gt"])[0])
+    race = CarRace(track, 1)
+    slip = []
+    race.run(2, call=lambda race: slip.append(abs(race.bodies.slip[0])))
+    assert lap <= 1.02 * plan and race.cars.best_lap[0] <= 1.01 * lap
+    assert max(slip) < 1.0
+
+
+def test_paces_differ_by_the_spread_and_the_fastest_drives_the_taught_speeds(taught):
+    for seed in (1, 2, 3):
+        pace = CarRace(taught[0], 10, seed=seed, spread=0.1).cars.pace
+        assert pace.max() == 1.0 and pace.min() == pytest.approx(0.9)
+        assert np.unique(pace).size == 10
+
+
 @pytest.mark.parametrize("difficulty", [0.8, 0.6])
 def test_a_lap_takes_longer_as_the_difficulty_falls(taught, difficulty):
     laps = [

@@ -22,7 +22,6 @@ from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.random import uniform
 from rushhour.kernels.racing.race_state import RaceCars, RaceLines, ahead_by, mixed
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, G, move_bodies
-from rushhour.kernels.steering.controllers import p_pedal
 from rushhour.kernels.steering.paths import wrapped
 from rushhour.kernels.steering.pure_pursuit import steer_to
 from rushhour.kernels.steering.track_steering import TrackCars, line_error, steer_cars
@@ -38,23 +37,23 @@ DRIFT: Final = 0.09  # of the speed, at which a car goes across the track at mos
 EXCESS: Final = 0.5  # m/s faster than its speeds, up to which a car moves on to a side line
 CALM: Final = 0.7  # of that, less where a bend takes all of the grip
 LEAST_APART: Final = 1.0  # m between two lines, for that
-SETTLE: Final = 0.35  # s, length of the way in which errors of PREVIEW settle, and
+SETTLE: Final = 0.65  # s, length of the way in which errors of PREVIEW settle, and
 SETTLE_LEAST: Final = 4.0  # m at least
 DAMPING: Final = 1.0
 LEAD: Final = 0.12  # s ahead, of the bend and the speed that PREVIEW takes
 BACK_TIME: Final = 1.0  # s to the point of the line that a car aims at on its way back to it
 HOLD: Final = 0.98  # share of the grip that a turned wheel may ask for, and
 SURE: Final = 0.55  # that a car asks for beside the line
-PEDALS: Final = (
-    0.94  # share of the grip that bend and pedals may take together; in a bend these get
-)
+PEDALS: Final = 0.97  # share of the grip for bend and pedals together; in a bend these get
 LEFT: Final = 0.2  # of it at least, and
 TOO_FAST: Final = 0.3  # s/m, more for each m/s too fast, up to
-MOST_LEFT: Final = 0.9
+MOST_LEFT: Final = 0.4
 SLIPPING: Final = 1.5  # m/s of the rear axle sideways, from which a car slows down
 SLOW: Final = 8.0  # m/s, at most, beside the track
 RETURN: Final = 12.0  # m to the point of the line that a car beside the track aims at, at least
-PEDAL: Final = 4.0  # s/m, of the difference to the node's speed
+PEDAL: Final = (
+    1.0  # s/m, of the difference to the node's speed, beside what the way's own gain asks
+)
 DIRT: Final = 0.6  # grip beside the track
 STUCK: Final = 8.0  # s without a metre gained, after which a car is put back on the line
 MOODS: Final = 45  # stream of random numbers
@@ -187,6 +186,35 @@ def preview_steer(
 
 
 @kernel
+def way_gain(track: Track, lines: RaceLines, at: int, blend: float) -> float:
+    """Gain of the speed of a way at node `at`, m/s^2."""
+    then = at + 1 if at < track.left.shape[0] - 1 else 0
+    now, after = mixed(lines.speed, at, blend), mixed(lines.speed, then, blend)
+    return (after * after - now * now) / (2.0 * (track.station[at + 1] - track.station[at]))
+
+
+@kernel
+def pressed_pedal(
+    types: BodyTypes, i: int, speed: float, wanted: float, pull: float, asked: float
+) -> float:
+    """Pedal of car i, -1 to 1: what its way asks, and more by the difference to the wanted speed.
+
+    pull: m/s^2 that the way's own speeds gain, nan where another keeps the car from them; asked:
+    1/m, the bend that its wheel asks for, which leaves the pedals the rest of the grip.
+    """
+    gas = min(types.accel[i], types.power[i] / max(1.0, speed))
+    pedal = PEDAL * (wanted - speed)
+    if not math.isnan(pull):
+        force = pull + types.drag[i] * speed
+        pedal += force / (gas if force > 0.0 else types.brake[i])
+    tyres, across = types.grip[i] * G, asked * speed * speed
+    least = tyres * min(MOST_LEFT, LEFT + TOO_FAST * max(0.0, speed - wanted))
+    most_used = PEDALS * tyres
+    spare = math.sqrt(max(least * least, most_used * most_used - across * across))
+    return min(1.0, spare / gas, max(-1.0, -spare / types.brake[i], pedal))
+
+
+@kernel
 def held_pace(track: Track, cars: RaceCars, i: int, last: float, seed: int, time: float) -> float:
     """Pace of car i now: less where its concentration is low, or a rubber band holds it.
 
@@ -264,7 +292,9 @@ def drive_cars(
             ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
             there = mixed(lines.speed, ahead, cars.wish[i])
             wanted = min(wanted, max(there, speed - EXCESS))
-        wanted = min(held_pace(track, cars, i, last, seed, time) * wanted, cars.limit[i])
+        pace = held_pace(track, cars, i, last, seed, time)
+        free = pace * wanted
+        wanted = min(free, cars.limit[i])
         if abs(bodies.slip[i]) > SLIPPING:
             wanted = min(wanted, 0.9 * speed)
         tyres = types.grip[i] * G
@@ -274,14 +304,10 @@ def drive_cars(
             wanted = min(wanted, math.sqrt(tyres / max(asked, 1e-6)))
         if cars.still[i] > PUSHY:
             wanted = max(wanted, CREEP)
-        pedal = p_pedal(wanted - speed, PEDAL)
-        if on_line:  # what the bend leaves of the grip
-            across = asked * speed * speed
-            least = tyres * min(MOST_LEFT, LEFT + TOO_FAST * max(0.0, speed - wanted))
-            most_used = PEDALS * tyres
-            spare = math.sqrt(max(least * least, most_used * most_used - across * across))
-            gas = min(types.accel[i], types.power[i] / max(1.0, speed))
-            pedal = min(spare / gas, max(-spare / types.brake[i], pedal))
+        pull = math.nan
+        if wanted == free:
+            pull = pace * pace * way_gain(track, lines, cars.place[i], cars.blend[i])
+        pedal = pressed_pedal(types, i, speed, wanted, pull, asked if on_line else 0.0)
         if speed <= 0.0 and pedal < 0.0:  # a brake, not the reverse gear
             pedal = 0.0
         bodies.throttle[i] = pedal

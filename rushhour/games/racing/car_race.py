@@ -145,7 +145,8 @@ class CarRace:
         self.track, self.models, self.personalities, self.n = track, names, drivers, cars
         self.seed, self.time, self.frame = seed, 0.0, 0
         self.lines = race_lines(track, car, HALF_WIDTH)
-        own = np.array([1.0 - spread * uniform(seed, k, 0, PACES) for k in range(cars)])
+        drawn = np.array([uniform(seed, k, 0, PACES) for k in range(cars)])
+        own = 1.0 - spread * (drawn - drawn.min()) / max(float(np.ptp(drawn)), 1e-9)
         if paces is not None:
             own = np.array(paces, np.float64)
             if own.shape != (cars,) or not (own > 0.0).all():

@@ -31,8 +31,8 @@ BEFORE_CROSSING: Final = 0.75  # of the way to where neighbouring sections meet
 APART: Final = 0.6  # m between two cars in their halves of the track
 PASSING: Final = 80.0  # m ahead that have to be wide enough for a pass, and
 PASS_WIDTH: Final = 7.9  # m how wide
-BESIDE_SHARE: Final = 0.97  # of the speeds of a side line, which cars come to and leave in bends
-SURE: Final = 0.94  # of the grip that speeds count on
+BESIDE_GRIP: Final = 0.94  # of the grip on a side line, which cars come to and leave in bends
+SURE: Final = 0.97  # of the grip that speeds count on
 Floats = NDArray[np.float64]
 
 
@@ -227,7 +227,8 @@ def race_lines(track: Track, car: Car, half_width: float) -> RaceLines:
         least_curvature(track, *bounds[1]),
     ]
     points = [points_on(track, share) for share in shares]
-    held = [held_speeds(way, track.grip, car) for way in points]
+    surfaces = (BESIDE_GRIP * track.grip, track.grip, BESIDE_GRIP * track.grip)
+    held = [held_speeds(way, ground, car) for way, ground in zip(points, surfaces, strict=True)]
     behind = np.searchsorted(track.line_index, np.arange(len(width))) % len(track.line)
     ahead = np.hypot(*(track.line[behind] - points[1]).T)
     back = np.hypot(*(track.line[behind - 1] - points[1]).T)
@@ -240,7 +241,7 @@ def race_lines(track: Track, car: Car, half_width: float) -> RaceLines:
     wide = np.all([np.roll(room, -k) for k in ahead_of], axis=0)
     return RaceLines(
         np.array(shares), np.array([bends_of(way) for way in points]),
-        np.array([BESIDE_SHARE * held[0] * share_of, speed, BESIDE_SHARE * held[2] * share_of]), wide,
+        np.array([held[0] * share_of, speed, held[2] * share_of]), wide,
     )  # fmt: skip
 
 
