@@ -69,6 +69,55 @@ def test_a_grant_covers_the_next_line_beyond_a_link_for_one_vehicle(link, found)
     assert checker.information["red_in_chain"] == (1 if not found else 0)
 
 
+QUARTERS = 2.0  # s of a cycle of 8 s, each with its letter
+
+
+def row_of_lights(*letters: str):
+    """Lights 10.5 m apart with 0.5 m of road between, each with a letter for each quarter of its cycle;
+    and the connectors in their order."""
+    draft = chain(
+        line(0.0, 200.0),
+        *(line(210.0 + 10.5 * k, 210.5 + 10.5 * k) for k in range(len(letters) - 1)),
+        line(200.5 + 10.5 * len(letters), 400.0),
+    )
+    for k, letter in enumerate(letters):
+        draft.signals.append(DraftSignal(f"t{k}", [(QUARTERS, x) for x in letter]))
+        draft.connectors[k].signal, draft.connectors[k].link = f"t{k}", 0
+        draft.intersections[k + 1].control = SIGNAL
+    network = finish(draft)
+    by_lane = {int(lane): k for k, lane in enumerate(network.arrays.connectors.from_lane)}
+    return network, [by_lane[lane] for lane in range(len(letters))]
+
+
+@pytest.mark.parametrize(
+    ("third", "fourth", "found"),
+    [
+        ("rGrG", "rGrr", {}),  # green with the first and third, but never with the second and third
+        ("GrrG", "GGrr", {"red_light": 1}),  # with all that may have been waited for together
+    ],
+)
+def test_a_grant_may_begin_at_any_line_of_a_chain(third, fourth, found):
+    """The first and second are never green together, so nobody waits for both."""
+    network, way = row_of_lights("rGGr", "GrrG", third, fourth)
+    world, checker = start(network)
+    world.step(checker, 10)
+    world.put("r0_0", 182.0, 10.0, way)  # over the lines at 4.3, 5.35, 6.4, 7.45 s
+    world.step(checker, 21)
+    assert checker.violations == found
+    assert checker.information["red_in_chain"] == (1 if found else 2)
+
+
+@pytest.mark.parametrize(("later", "found"), [("rrGG", {}), ("rGGr", {"red_light": 1})])
+def test_who_departs_over_a_line_within_a_frame_is_in_a_chain_that_begins_there(later, found):
+    network, way = row_of_lights("GGrr", later)
+    world, checker = start(network)
+    world.step(checker, 1)
+    world.put(way[0], 1.0, 10.0, way[1:])
+    world.step(checker, 6)
+    assert checker.violations == found
+    assert checker.information["red_in_chain"] == (0 if found else 1)
+
+
 # --- stop signs ------------------------------------------------------------------------------
 
 

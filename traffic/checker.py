@@ -219,7 +219,7 @@ class Checker:
         )  # fmt: skip
         if turned:
             excuse_caught(net, types, veh, before, self._since, frame, dt)
-        remember(now, before, frame, rules.stop_offset)
+        remember(net, now, before, frame, rules.stop_offset)
         check_speeds(net, types, veh, now, before, found, frame, dt)
         crossed = follow(
             net, types, veh, now, before, found, self._light, self._since, self._crossed,

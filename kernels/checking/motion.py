@@ -185,26 +185,32 @@ def check_speeds(
 @kernel
 def counts_in_chain(net: NetworkArrays, now: Survey, r: int, k: int) -> bool:
     """Whether the light of connector k is ever green together with those of its chain that row r waited
-    for before, and with the last one alone: its grant may have begun there. So it is where it is the
-    first."""
-    for x in range(LIGHTS):
-        if now.lights[r, x] < 0:
-            if x > 0 and not green_with(net, now.lights[r], x, 1 << (x - 1), k):
-                return False
-            counted = lights_that_count(net, now.lights[r], x)
-            return counted == 0 or bool(green_with(net, now.lights[r], x, counted, k))
+    for before, at whichever of these its grant began. So it is where it is the first."""
+    n = 0
+    while n < LIGHTS and now.lights[r, n] >= 0:
+        n += 1
+    for first in range(n):
+        passed = now.lights[r, first:n]
+        counted = lights_that_count(net, passed, n - first)
+        if counted != 0 and not green_with(net, passed, n - first, counted, k):
+            return False
     return True
 
 
 @kernel
 def note_light(now: Survey, r: int, k: int, first: bool) -> None:
-    """Remember that row r has passed the light of connector k, the first of a chain or not."""
-    for x in range(LIGHTS):
-        if first or now.lights[r, x] < 0:
-            now.lights[r, x] = k
-            if x + 1 < LIGHTS:
-                now.lights[r, x + 1] = -1
-            return
+    """Remember that row r has passed the light of connector k, the first of a chain or not; of a long
+    chain the last ones."""
+    x = 0
+    while not first and x < LIGHTS and now.lights[r, x] >= 0:
+        x += 1
+    if x == LIGHTS:
+        for y in range(LIGHTS - 1):
+            now.lights[r, y] = now.lights[r, y + 1]
+        x = LIGHTS - 1
+    now.lights[r, x] = k
+    if x + 1 < LIGHTS:
+        now.lights[r, x + 1] = -1
 
 
 @kernel
@@ -291,12 +297,16 @@ def cross_lines(
 
 
 @kernel
-def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> None:
+def remember(
+    net: NetworkArrays, now: Survey, before: Survey, frame: int, stop_offset: float
+) -> None:  # fmt: skip
     """Carry on what is remembered of each row, and note who stands and who has come to a line.
 
     Who has turned to another line has not stood there yet; who has turned to another movement at
-    the same one keeps its place among those who wait.
+    the same one keeps its place among those who wait. Who has departed and passed its first line
+    within one frame is in a chain that begins there.
     """
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
     for r in range(now.start[now.start.shape[0] - 1]):
         o = now.old[r]
         now.stood[r] = -1
@@ -310,6 +320,11 @@ def remember(now: Survey, before: Survey, frame: int, stop_offset: float) -> Non
             now.stretch[r] = np.inf
             now.lights[r, 0] = -1
             now.cycle_waited[r] = False
+            k = now.lane[r] - n_road_lanes
+            if k >= 0 and not net.connectors.free[k]:
+                now.stretch[r] = 0.0
+                if net.connectors.signal[k] >= 0:
+                    note_light(now, r, k, True)
         else:
             now.cycle_waited[r] = before.cycle_waited[o]
             for x in range(LIGHTS):
