@@ -18,7 +18,6 @@ from rushhour.kernels.core.vehicles import (
     YIELDS,
 )
 from rushhour.kernels.junctions.exit_room import (
-    OVERHANG,
     all_go_on,
     all_take,
     before_body,
@@ -161,9 +160,9 @@ def test_a_rear_may_stay_on_a_connector_behind_the_last_that_is_crossed(crossing
         if c.to_lane[z.other[at]] != c.to_lane[k]
     ]
     assert clear_end(net, k) == length - max(crossed) > 0.0
-    assert holds(net, k, LENGTH, LENGTH, 2.0)  # it just fits, up to the line
-    assert not holds(net, k, LENGTH - 0.01, LENGTH, 2.0)
-    rest = min(OVERHANG, float(clear_end(net, k)))  # m by which its rear may stay behind
+    rest = float(clear_end(net, k))  # m by which its rear may stay behind
+    assert holds(net, k, LENGTH, LENGTH, rest + 1.0)  # it just fits, up to the line
+    assert not holds(net, k, LENGTH - 0.01, LENGTH, rest + 1.0)
     for stop_offset in (0.2, 0.5):  # m kept to the line
         need = LENGTH + stop_offset
         assert holds(net, k, need - rest + 1e-6, LENGTH, stop_offset)

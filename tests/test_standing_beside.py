@@ -43,7 +43,7 @@ def test_who_turns_right_waits_while_a_queue_stands_on_the_way_straight_on(
     grants = World(network).sim.grants  # with how far the ways of a lane lie on each other
     assert grants.pocket[ways[on]] - grants.let_past[ways[on]] > 1.0
     net, veh, order = network.arrays, world.sim.veh, world.order()
-    found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP)
+    found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP, 0.3)
     assert (found >= 0) == waits
     # It is that one that it waits for, so that a ring over both is found.
     veh.reason[asks], veh.stands_since[asks] = EXIT_FULL, 0
@@ -78,5 +78,33 @@ def test_who_turns_right_waits_behind_one_whose_grant_leads_to_a_queue_that_ends
     grants = World(network).sim.grants
     veh.granted[goes] = 1
     note_holder(net, veh, grants, world.sim.rules, goes)
-    found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP)
+    found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP, 0.3)
     assert found == (goes if waits else -1)
+
+
+@pytest.mark.parametrize(
+    ("speed", "granted", "waits"),
+    [
+        (0.0, 0, True),
+        (3.0, 0, False),  # it goes on, and its rear comes out of the way
+        (0.0, 1, False),  # it will go on
+    ],
+)
+def test_who_turns_right_waits_while_one_stands_beyond_that_has_changed_to_another_lane(
+    speed, granted, waits
+):
+    """Its rear is 1.6 m beyond the line on the way straight on, to out_n_0; it is on out_n_1."""
+    network = finish(crossing(lanes=2, box=3.0))
+    ways = {to: connector(network, "s", to) for to in ("n", "e")}
+    inside = network.n_road_lanes + ways["n"]
+    world = PlantedWorld(network)
+    stands = world.put("out_n_1", 0.1, speed, behind=[inside, "in_s_0"])
+    world.put("in_s_0", 96.5, path=[ways["e"]])
+    net, veh = network.arrays, world.sim.veh
+    veh.granted[stands] = granted
+    order = world.order()
+    order.over[inside], order.over_rear[inside] = stands, 1.6
+    grants = World(network).sim.grants
+    assert grants.pocket[ways["n"]] - grants.let_past[ways["n"]] > 1.6
+    found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP, 0.3)
+    assert found == (stands if waits else -1)

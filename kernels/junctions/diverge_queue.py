@@ -76,8 +76,16 @@ def leads_beyond(net: NetworkArrays, veh: Vehicles, j: int, o: int) -> bool:
 
 
 @kernel
+def changed_beyond(net: NetworkArrays, veh: Vehicles, j: int, o: int) -> bool:
+    """Whether j, on the road beyond connector o, has left the lane that o leads to for another."""
+    to = net.connectors.to_lane[o]
+    return bool(veh.lane[j] != to and net.lanes.road[veh.lane[j]] == net.lanes.road[to])
+
+
+@kernel
 def who_stands_beside(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, k: int, queue_gap: float
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, k: int, queue_gap: float,
+    stop_offset: float,
 ) -> int:  # fmt: skip
     """Slot of who leaves the lane before connector k by another one, and stands, or will, with its
     rear where nobody who takes k could get past it; -1. Not who waits inside for its gap."""
@@ -98,9 +106,12 @@ def who_stands_beside(
             rear = order.over_rear[on]
         if rear >= apart:
             continue
+        stands = veh.lane[j] < n_road_lanes and veh.granted[j] == 0 and veh.speed[j] < 0.5
+        if stands and rear >= 0.0 and changed_beyond(net, veh, j, o):
+            return j
         room = room_once_closed(net, veh, order, j, o, queue_gap)
         promised = grants.reserved[net.connectors.to_lane[o]]
         room -= max(taken(veh, order, on, queue_gap), promised)
-        if room < 0.0 and net.lanes.length[on] + room + queue_gap < apart:
+        if room < 0.0 and net.lanes.length[on] + room + queue_gap - stop_offset < apart:
             return j
     return -1

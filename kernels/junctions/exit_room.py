@@ -28,7 +28,7 @@ PLATOON_ENDS = (
     30.0  # s that somebody waits for a place on a short lane while others flow through it
 )
 OVERHANG = (
-    1.0  # m of a vehicle that may stay behind, where nobody crosses, on a lane too short for it
+    1.0  # m of a vehicle that may stay behind, on a lane too short for it where no other is near
 )
 MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits between them
 
@@ -37,10 +37,10 @@ MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits
 def holds(
     net: NetworkArrays, k: int, room: float, length: float, stop_offset: float
 ) -> bool:  # fmt: skip
-    """Whether so many metres of lane behind connector k hold somebody of a length: with its rear at
-    most a little on the connector, where nobody crosses."""
+    """Whether so many metres of lane behind connector k hold somebody of a length: with its rear on
+    the connector, where nobody crosses."""
     rest = length + stop_offset - room
-    return rest <= stop_offset or (rest <= OVERHANG and rest <= clear_end(net, k))
+    return rest <= stop_offset or rest <= clear_end(net, k)
 
 
 @kernel

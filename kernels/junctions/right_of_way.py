@@ -245,7 +245,9 @@ def try_grant(
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
         return REFUSED
-    barred = room and who_stands_beside(net, veh, order, grants, k, rules.queue_gap) >= 0
+    barred = room and (
+        who_stands_beside(net, veh, order, grants, k, rules.queue_gap, rules.stop_offset) >= 0
+    )
     carried = ring_carries(net, veh, order, grants, rules, i, n)
     if not room or barred or not carried:
         veh.refused[i] = EXIT_FULL
@@ -273,7 +275,10 @@ def try_grant(
     pressed = pressed_share(veh, i, share, frame, dt)
     margin = margin_of(rules, control, stop, grants.unposted[x])
     m = further_chain(net, veh, order, grants, rules, i, n)
-    if m > 0 and is_late(net, veh, types, grants, i, m, d, reaction, frame, dt):
+    if m > 0 and (
+        is_late(net, veh, types, grants, i, m, d, reaction, frame, dt)
+        or crossed_beside(net, veh, order, grants, i, m) >= 0
+    ):
         m = 0  # it waits between
     reason, j = FREE, -1
     for turn in range(2):

@@ -198,7 +198,7 @@ def awaited(
             return -1
         elif veh.lane[i] < n_road_lanes:
             k = veh.path[i, veh.line[i]]
-            j = who_stands_beside(net, veh, order, grants, k, queue_gap)
+            j = who_stands_beside(net, veh, order, grants, k, queue_gap, stop_offset)
             if j >= 0 and j != i:
                 return int(j)
             lane = full_exit(net, veh, order, i, stop_offset)
