@@ -64,7 +64,7 @@ PERSONALITIES: Final = {
     "moody": Personality(0.8, 1.0, 0.06),
 }
 MOST_CARS: Final = 2000
-SPREAD: Final = 0.08  # by which the slowest car is slower than the fastest
+SPREAD: Final = 0.08  # by which the slowest car may be slower than the fastest
 PACES: Final = 42  # stream of random numbers
 SLOT: Final = 8.0  # m between two cars of the grid
 WHEELBASE: Final = 2.5  # m
@@ -146,7 +146,7 @@ class CarRace:
         self.seed, self.time, self.frame = seed, 0.0, 0
         self.lines = race_lines(track, car, HALF_WIDTH)
         drawn = np.array([uniform(seed, k, 0, PACES) for k in range(cars)])
-        own = 1.0 - spread * (drawn - drawn.min()) / max(float(np.ptp(drawn)), 1e-9)
+        own = 1.0 - spread * (drawn - drawn.min())
         if paces is not None:
             own = np.array(paces, np.float64)
             if own.shape != (cars,) or not (own > 0.0).all():
