@@ -3,13 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.core.network import NONE, YIELD
+from rushhour.kernels.core.network import NONE, SIGNAL, YIELD
 from rushhour.roadnets.drafts.draft import (
     Draft,
     DraftConnector,
     DraftIntersection,
     DraftLane,
     DraftRoad,
+    DraftSignal,
 )
 
 LANE_WIDTH = 3.2  # m
@@ -56,6 +57,37 @@ def chain(*shapes: NDArray[np.float64], speed: float = 13.9) -> Draft:
 def line(*x: float) -> NDArray[np.float64]:
     """A straight shape along the x axis."""
     return np.array([(v, 0.0) for v in x])
+
+
+def lights_in_a_row(*programs: list[tuple[float, str]], between: float = 0.5) -> Draft:
+    """A chain with so many lights, light0, light1, ... on links 0: after 150 m of road, 10 m of connector
+    and `between` m of road apart."""
+    apart, last = between + 10.0, len(programs) - 1
+    draft = chain(
+        line(0, 150),
+        *(line(160 + apart * k, 160 + between + apart * k) for k in range(last)),
+        line(160 + apart * last, 380 + apart * last),
+    )
+    for k, phases in enumerate(programs):
+        draft.signals.append(DraftSignal(f"light{k}", phases))
+        draft.connectors[k].signal, draft.connectors[k].link = f"light{k}", 0
+        draft.intersections[k + 1].control = SIGNAL
+    return draft
+
+
+def side_street(draft: Draft, k: int, x: float, priority: int = 0) -> int:
+    """Let a street of roads side{k}, on{k} cross a chain at intersection jk and x; returns the number of
+    its connector."""
+    for name, y in ((f"s{k}", -100.0), (f"n{k}", 100.0)):
+        draft.intersections.append(DraftIntersection(name, x, y, NONE))
+    for name, a, b, y in (
+        (f"side{k}", f"s{k}", f"j{k}", -100.0),
+        (f"on{k}", f"j{k}", f"n{k}", 10.0),
+    ):
+        lane = DraftLane(f"{name}_0", np.array([(x, y), (x, y + 90.0)]), 13.9)
+        draft.roads.append(DraftRoad(name, a, b, [lane], priority=priority))
+    draft.connectors.append(DraftConnector(f"side{k}", 0, f"on{k}", 0))
+    return len(draft.connectors) - 1
 
 
 def connector(network, start: str, end: str, lane: int = 0) -> int:

@@ -1,7 +1,7 @@
 """Checks of lines: red lights, stop signs, and the order at all-way stops."""
 
 import pytest
-from network_drafts import chain, connector, crossing, line
+from network_drafts import chain, connector, crossing, lights_in_a_row, line
 from planted_world import start
 
 from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, STOP
@@ -69,22 +69,10 @@ def test_a_grant_covers_the_next_line_beyond_a_link_for_one_vehicle(link, found)
     assert checker.information["red_in_chain"] == (1 if not found else 0)
 
 
-QUARTERS = 2.0  # s of a cycle of 8 s, each with its letter
-
-
 def row_of_lights(*letters: str):
-    """Lights 10.5 m apart with 0.5 m of road between, each with a letter for each quarter of its cycle;
-    and the connectors in their order."""
-    draft = chain(
-        line(0.0, 200.0),
-        *(line(210.0 + 10.5 * k, 210.5 + 10.5 * k) for k in range(len(letters) - 1)),
-        line(200.5 + 10.5 * len(letters), 400.0),
-    )
-    for k, letter in enumerate(letters):
-        draft.signals.append(DraftSignal(f"t{k}", [(QUARTERS, x) for x in letter]))
-        draft.connectors[k].signal, draft.connectors[k].link = f"t{k}", 0
-        draft.intersections[k + 1].control = SIGNAL
-    network = finish(draft)
+    """Lights in a row, each with a letter for each quarter of its cycle of 8 s; and the connectors in
+    their order."""
+    network = finish(lights_in_a_row(*([(2.0, letter) for letter in four] for four in letters)))
     by_lane = {int(lane): k for k, lane in enumerate(network.arrays.connectors.from_lane)}
     return network, [by_lane[lane] for lane in range(len(letters))]
 
@@ -101,7 +89,7 @@ def test_a_grant_may_begin_at_any_line_of_a_chain(third, fourth, found):
     network, way = row_of_lights("rGGr", "GrrG", third, fourth)
     world, checker = start(network)
     world.step(checker, 10)
-    world.put("r0_0", 182.0, 10.0, way)  # over the lines at 4.3, 5.35, 6.4, 7.45 s
+    world.put("r0_0", 132.0, 10.0, way)  # over the lines at 4.3, 5.35, 6.4, 7.45 s
     world.step(checker, 21)
     assert checker.violations == found
     assert checker.information["red_in_chain"] == (1 if found else 2)

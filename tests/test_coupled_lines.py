@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from checked_runs import driven
-from network_drafts import chain, line
+from network_drafts import chain, lights_in_a_row, line, side_street
 
 from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
 from rushhour.roadnets.build import finish
@@ -49,39 +49,20 @@ def test_nobody_is_caught_by_a_later_light_that_closes(between, offset):
     assert world.done or not in_time
 
 
-def cross_at_ends(draft, ends: dict[int, float]) -> None:
-    """Let a side street cross each connector that leads to intersection k 1.5 m before it ends, at x = ends[k]: nobody has room
-    to stand behind it there. A light that it gets, link 1, is red in every program."""
-    for k, end in ends.items():
-        x = end - 1.5
-        for name, y in ((f"s{k}", -100.0), (f"n{k}", 100.0)):
-            draft.intersections.append(DraftIntersection(name, x, y, NONE))
-        for name, a, b, y in (
-            (f"side{k}", f"s{k}", f"j{k}", -100.0),
-            (f"on{k}", f"j{k}", f"n{k}", 10.0),
-        ):
-            lane = DraftLane(f"{name}_0", np.array([(x, y), (x, y + 90.0)]), 13.9)
-            draft.roads.append(DraftRoad(name, a, b, [lane]))
-        draft.connectors.append(DraftConnector(f"side{k}", 0, f"on{k}", 0))
+def cross_at_ends(draft, ends: dict[int, float]) -> list[int]:
+    """Let a side street cross each connector that leads to intersection k 1.5 m before it ends, at
+    x = ends[k]: nobody has room to stand behind it there. The numbers of its connectors."""
+    return [side_street(draft, k, end - 1.5) for k, end in ends.items()]
 
 
 def row_of_lights(*programs: list[tuple[float, str]], crossed: bool = True):
     """A road with so many lights in a row, 0.5 m of road and 10 m of crossing apart. crossed: a street
     crosses at the end of each, so that nobody has room to stand before the next."""
-    draft = chain(
-        line(0, 150),
-        *(line(160 + 10.5 * k, 160.5 + 10.5 * k) for k in range(len(programs) - 1)),
-        line(160 + 10.5 * (len(programs) - 1), 400),
-    )  # fmt: skip
-    for k, phases in enumerate(programs):
-        draft.signals.append(DraftSignal(f"light{k}", [(t, letter + "r") for t, letter in phases]))
-        draft.connectors[k].signal, draft.connectors[k].link = f"light{k}", 0
-        draft.intersections[k + 1].control = SIGNAL
+    draft = lights_in_a_row(*([(t, letter + "r") for t, letter in phases] for phases in programs))
     if crossed:
-        cross_at_ends(draft, {k + 1: 160.0 + 10.5 * k for k in range(len(programs))})
-        for k in range(len(programs)):
-            side = draft.connectors[len(programs) + k]
-            side.signal, side.link = f"light{k}", 1
+        ends = {k + 1: 160.0 + 10.5 * k for k in range(len(programs))}
+        for k, side in enumerate(cross_at_ends(draft, ends)):  # red in every program
+            draft.connectors[side].signal, draft.connectors[side].link = f"light{k}", 1
     return finish(draft)
 
 
@@ -113,16 +94,10 @@ def test_who_has_waited_a_cycle_for_a_later_light_goes_by_its_own():
 
 def pieces_between_lights(between: float, count: int):
     """A road, so many pieces of a length with a light before each, never green with its neighbours."""
-    draft = chain(
-        line(0, 150),
-        *(line(160 + k * (between + 10.0), 160 + k * (between + 10.0) + between) for k in range(count)),
-        line(160 + count * (between + 10.0), 460 + count * (between + 10.0)),
-    )  # fmt: skip
-    for k in range(count + 1):
-        phases = [(17.0, "G"), (3.0, "y"), (20.0, "r")]
-        draft.signals.append(DraftSignal(f"light{k}", phases, 20.0 * (k % 2)))
-        draft.connectors[k].signal, draft.connectors[k].link = f"light{k}", 0
-        draft.intersections[k + 1].control = SIGNAL
+    phases = [(17.0, "G"), (3.0, "y"), (20.0, "r")]
+    draft = lights_in_a_row(*[phases] * (count + 1), between=between)
+    for signal in draft.signals[1::2]:
+        signal.offset = 20.0
     return finish(draft)
 
 
@@ -151,12 +126,7 @@ def main_road(between: float, sides: bool):
         road.priority = 2
     for k, x in ((1, 160.0), (2, 180.0 + between)) if sides else ():
         draft.intersections[k].control = YIELD
-        for end, y in (("s", -100.0), ("n", 100.0)):
-            draft.intersections.append(DraftIntersection(f"{end}{k}", x, y, NONE))
-        for name, a, b, y in (("side", f"s{k}", f"j{k}", -100.0), ("on", f"j{k}", f"n{k}", 10.0)):
-            lane = DraftLane(f"{name}{k}_0", np.array([(x, y), (x, y + 90.0)]), 13.9)
-            draft.roads.append(DraftRoad(f"{name}{k}", a, b, [lane], priority=1))
-        draft.connectors.append(DraftConnector(f"side{k}", 0, f"on{k}", 0))
+        side_street(draft, k, x, priority=1)
     return finish(draft)
 
 
@@ -179,12 +149,7 @@ def test_nobody_is_led_past_a_second_stop_sign_because_all_before_it_go_on(betwe
     draft = chain(line(0, 150), line(160, 160 + between), line(170 + between, 400))
     for k, x in ((1, 155.0), (2, 165.0 + between)):
         draft.intersections[k].control = ALL_WAY_STOP
-        for end, y in (("s", -100.0), ("n", 100.0)):
-            draft.intersections.append(DraftIntersection(f"{end}{k}", x, y, NONE))
-        for name, a, b, y in (("side", f"s{k}", f"j{k}", -100.0), ("on", f"j{k}", f"n{k}", 10.0)):
-            lane = DraftLane(f"{name}{k}_0", np.array([(x, y), (x, y + 90.0)]), 13.9)
-            draft.roads.append(DraftRoad(f"{name}{k}", a, b, [lane]))
-        draft.connectors.append(DraftConnector(f"side{k}", 0, f"on{k}", 0))
+        side_street(draft, k, x)
     network = finish(draft)
     trips = [Trip(f"v{i}", 1.0 * i, CAR, (0, 1, 2)) for i in range(30)]
     across = [network.road_index[name] for name in ("side2", "on2")]

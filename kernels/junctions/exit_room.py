@@ -27,9 +27,7 @@ APART = 0.9  # of a connector, where it is clear of others out of its lane at th
 PLATOON_ENDS = (
     30.0  # s that somebody waits for a place on a short lane while others flow through it
 )
-OVERHANG = (
-    1.0  # m of a vehicle that may stay behind, on a lane too short for it where no other is near
-)
+OVERHANG = 1.0  # m of a vehicle that may stay behind where no lane near by holds it
 MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits between them
 
 
