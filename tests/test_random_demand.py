@@ -151,6 +151,15 @@ def test_trips_are_found_where_few_pairs_of_roads_are_connected():
     assert set(ways) == {(k, k + 1) for k in range(0, 40, 2)}
 
 
+def test_trips_are_found_where_hardly_a_road_leads_into_another():
+    """400 roads, one connection: 100 origins miss the road that leads on for most of the trips."""
+    draft = chain(*(line(100.0 * k, 100.0 * k + 99.0) for k in range(400)))
+    draft.connectors = draft.connectors[7:8]
+    network = finish(draft)
+    demand = random_trips(network, 200, seed=1)
+    assert {tuple(route(demand, i)) for i in range(200)} == {(7, 8)}
+
+
 def test_roads_that_nothing_joins_are_an_error_not_a_loop():
     draft = chain(line(0.0, 100.0), line(101.0, 200.0))
     draft.connectors.clear()

@@ -231,12 +231,19 @@ def _draw_reached(
 ) -> int:
     """Draw these trips' destinations among the roads that the origin reaches; trips left without.
 
-    For networks where few pairs are connected: slower, but no draw of a destination is wasted.
+    For networks where few pairs are connected: slower, but no draw of a destination is wasted, and
+    none is left without if any of the others found an origin that leads anywhere.
     """
     weight = np.diff(edge, prepend=0.0)
     reached: dict[int, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
     left = trips
-    for attempt in range(ATTEMPTS, ATTEMPTS + ORIGINS):
+    for attempt in range(ATTEMPTS, ATTEMPTS + ORIGINS + 1):
+        if attempt == ATTEMPTS + ORIGINS:  # the last: from one of those found to lead anywhere
+            leads = np.isin(roads, [a for a, (places, _) in reached.items() if places.size])
+            if not leads.any():
+                break
+            running = np.cumsum(weight[leads])
+            roads, edge = roads[leads], running / running[-1]
         u, v = (uniform_all(seed, left, attempt, STREAM + end) for end in (0, 1))
         origin = roads[edge.searchsorted(u, "right")]
         target = np.full(left.size, -1, np.int32)
