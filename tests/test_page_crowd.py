@@ -95,6 +95,25 @@ def test_marks_put_into_the_picture_lie_on_their_vehicles_in_their_colours(
     assert inside.sum() > 200 and hit > share * inside.sum()  # others lie on some of them
 
 
+@pytest.mark.parametrize(("scale", "share"), [(1.7, 1.0), (4.0, 0.3)])
+def test_rims_of_marks_put_into_the_picture_fade_from_afar_as_those_of_kites(
+    page: Opened, scale: float, share: float
+) -> None:
+    page.drawn(f"rushhour.seek(5); rushhour.lookAt(0, 0, {scale})")
+    assert not page.get("rushhour.draw.crowd.hidden")
+    words = page.get(
+        "[...new Set(Array.from(rushhour.draw.words.subarray(0, 9 * rushhour.seen)).filter((_, k) => k % 9 === 8))]"
+    )
+    body = np.array([[word >> shift & 255 for shift in (0, 8, 16)] for word in words])
+    bright = (body / 255) ** 2 @ (0.2126, 0.7152, 0.0722) >= page.get("rushhour.facts.darkest")
+    body, rim = body[bright], np.array(page.get("rushhour.look.rim"))
+    image = page.pixels().astype(int).reshape(-1, 3)
+    of_kites = np.rint(share * rim + (1 - share) * body).astype(int)
+    there = [(np.abs(image - one).max(axis=1) <= 1).any() for one in of_kites]
+    assert np.mean(there) > 0.8
+    assert (np.abs(image - rim).max(axis=1) <= 1).any() == (share == 1.0)
+
+
 @pytest.mark.parametrize("takes", [40, 300])
 def test_a_picture_that_stands_is_drawn_with_all_samples_however_slow_that_is(
     page: Opened, takes: int

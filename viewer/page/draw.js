@@ -368,7 +368,12 @@ class Draw {
       }
     };
     const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0, rim = packed(this.colours.rim), darkRim = packed(this.colours.dark_rim), room = MARGIN - 3;
-    const rimOf = (c) => (0.2126 * (c & 255) ** 2 + 0.7152 * (c >> 8 & 255) ** 2 + 0.0722 * (c >> 16 & 255) ** 2 < this.ground.facts.darkest * 65025 ? darkRim : rim);
+    const { far, far_rim } = this.ground.facts.kites, least = camera.scale > far ? far_rim : 1; // a rim of less than a pixel is a pixel that is less of one
+    const mixed = (a, b, shift) => Math.round(least * (a >> shift & 255) + (1 - least) * (b >> shift & 255)) << shift;
+    const rimOf = (c) => {
+      const whole = 0.2126 * (c & 255) ** 2 + 0.7152 * (c >> 8 & 255) ** 2 + 0.0722 * (c >> 16 & 255) ** 2 < this.ground.facts.darkest * 65025 ? darkRim : rim;
+      return least === 1 ? whole : (255 << 24 | mixed(whole, c, 16) | mixed(whole, c, 8) | mixed(whole, c, 0)) >>> 0;
+    };
     const seen = (x, y) => x > room && y > room && x < W - room && y < H - room;
     if (bars && bars.n) {
       const f = new Float32Array(bars.data), words = new Uint32Array(bars.data), wide = Math.max(2, Math.round(0.76 * pixel));
