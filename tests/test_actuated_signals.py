@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from checked_runs import checked
-from network_drafts import chain, crossing, line
+from network_drafts import chain, crossing, lights_in_a_row, line
 from reacting_signals import (
     CAR,
     EAST_WEST,
@@ -305,3 +305,23 @@ def test_a_plan_that_cannot_be_meant_is_refused_in_one_line(plan, message):
     with pytest.raises(NetworkError, match=message) as caught:
         actuated(plan)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("between", "held"), [(3.0, True), (5.0, True), (5.5, False), (12.0, False)]
+)
+def test_a_grant_holds_the_phase_of_a_line_only_before_which_its_driver_cannot_stand(between, held):
+    phases = [(20.0, "G"), (3.0, "y"), (10.0, "r")]
+    draft = lights_in_a_row([(1.0, "G")], phases, between=between)
+    draft.signals[1] = DraftSignal(
+        "light1", phases, 0.0, DraftActuation([(15.0, 50.0), (3.0, 3.0), (10.0, 10.0)])
+    )
+    network = finish(draft)
+    roads = [network.road_index[f"r{k}"] for k in range(3)]
+    world = world_of(network, [Trip("car", 0.0, CAR, roads)])
+    frames = []
+    while not world.done and world.time < 60.0:
+        world.step()
+        frames.append(int(world.sim.lights.held[1]))
+    assert world.done
+    assert (max(frames) >= 0) == held

@@ -42,6 +42,7 @@ from rushhour.kernels.junctions.chain_lights import (
     has_lost_green,
     shows_green,
     turns_across,
+    waits_for_first,
     worst_light,
 )
 from rushhour.kernels.junctions.critical_gaps import (
@@ -66,6 +67,7 @@ from rushhour.kernels.junctions.patience import (
     pressed_share,
 )
 from rushhour.kernels.junctions.right_of_way import margin_of, reaction_of
+from rushhour.kernels.junctions.wrong_lane_turns import turns_across as takes_lane_beside
 from rushhour.kernels.lanes.change_room import time_stood
 from rushhour.kernels.lanes.overtaking import crosses_middle, stays_slow, time_to_gain
 
@@ -168,7 +170,54 @@ def test_when_a_green_is_lost_to_a_full_exit(
     signals.put(I, "ST", full_since=full, arrived=arrived)
     lights = signals.net.signals
     net = signals.net._replace(signals=lights._replace(cycle=np.full_like(lights.cycle, cycle)))
-    assert has_lost_green(net, signals.veh, I, FRAME, DT) == lost, why
+    assert has_lost_green(net, signals.veh, signals.grants, I, FRAME, DT) == lost, why
+
+
+@pytest.mark.parametrize(
+    ("stood", "turn", "first", "why"),
+    [
+        (60.0 + DT, np.inf, True, "for more than the cycle of a light by the clock"),
+        (60.0, np.inf, False, "a frame less"),
+        (32.0 + DT, 32.0, True, "twice the shortest cycle of a light that reacts"),
+        (32.0, 32.0, False, "a frame less"),
+        (60.0 + DT, 90.0, True, "never more than the cycle as given"),
+    ],
+)
+def test_when_later_lights_of_a_chain_no_longer_count(
+    signals: Junction, stood: float, turn: float, first: bool, why: str
+) -> None:
+    signals.put(I, "ST", arrived=FRAME - round(stood / DT), line=0)
+    lights = signals.net.signals
+    net = signals.net._replace(signals=lights._replace(cycle=np.full_like(lights.cycle, CYCLE)))
+    signals.grants.sure_turn[:] = turn
+    assert waits_for_first(net, signals.veh, signals.grants, I, FRAME, DT) == first, why
+    signals.grants.sure_turn[:] = np.inf
+
+
+@pytest.mark.parametrize(
+    ("where", "before", "turns", "why"),
+    [
+        ("line", -1, False, "it stands on the lane of its way"),
+        ("beside", -1, True, "it has a grant for the way of the lane beside"),
+        ("inside", 0, False, "it is on its way from the lane before it"),
+        ("inside", 1, True, "it is on its way from the lane beside, its rear still there"),
+        ("inside", -1, False, "where it came from is not known: it departed there"),
+    ],
+)
+def test_who_takes_the_way_of_a_lane_beside(
+    signals: Junction, where: str, before: int, turns: bool, why: str
+) -> None:
+    k = signals.way("ST")
+    lane = int(signals.net.connectors.from_lane[k])
+    signals.put(I, "ST", granted=1)
+    signals.veh.behind[I] = -1
+    if where == "beside":
+        signals.veh.lane[I] = lane + 1
+    if where == "inside":
+        signals.veh.lane[I] = signals.network.n_road_lanes + k
+        signals.veh.path[I] = -1
+        signals.veh.behind[I, 0] = lane + before if before >= 0 else -1
+    assert takes_lane_beside(signals.net, signals.veh, I, k) == turns, why
 
 
 HELD = FRAME - int(HELD_UP / DT)

@@ -222,8 +222,8 @@ class Checker:
         remember(net, now, before, frame, rules.stop_offset)
         check_speeds(net, types, veh, now, before, found, frame, dt)
         crossed = follow(
-            net, types, veh, now, before, found, self._light, self._since, self._crossed,
-            self._way, frame, dt, rules.stop_offset,
+            net, types, veh, now, before, found, self._light, self._since,
+            world.sim.grants.sure_turn, self._crossed, self._way, frame, dt, rules.stop_offset,
         )  # fmt: skip
         note_full_exits(net, now, rules.queue_gap, rules.stop_offset)
         if crossed:

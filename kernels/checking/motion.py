@@ -216,8 +216,8 @@ def note_light(now: Survey, r: int, k: int, first: bool) -> None:
 @kernel
 def cross_line(
     net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
-    light: NDArray[np.uint8], since: NDArray[np.int64], r: int, k: int, frame: int, dt: float,
-    stop_offset: float,
+    light: NDArray[np.uint8], since: NDArray[np.int64], sure: NDArray[np.float64], r: int, k: int,
+    frame: int, dt: float, stop_offset: float,
 ) -> None:  # fmt: skip
     """Check that row r was allowed to cross the line of connector k, as lights and signs go."""
     o = now.old[r]
@@ -246,7 +246,7 @@ def cross_line(
     if net.connectors.signal[k] >= 0:
         waited = light[k] != RED and before.line[o] == lane and before.stood[o] >= 0
         if waited or not in_chain:
-            cycle = net.signals.cycle[net.connectors.signal[k]]
+            cycle = min(net.signals.cycle[net.connectors.signal[k]], sure[k])
             now.cycle_waited[r] = waited and (frame - before.stood[o]) * dt > cycle
         note_light(now, r, k, waited or not in_chain)
     if net.connectors.must_stop[k]:
@@ -267,8 +267,8 @@ def cross_line(
 @kernel
 def cross_lines(
     net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
-    light: NDArray[np.uint8], since: NDArray[np.int64], way: NDArray[np.int32], r: int, steps: int,
-    frame: int, dt: float, stop_offset: float,
+    light: NDArray[np.uint8], since: NDArray[np.int64], sure: NDArray[np.float64],
+    way: NDArray[np.int32], r: int, steps: int, frame: int, dt: float, stop_offset: float,
 ) -> bool:  # fmt: skip
     """Check the lines that row r crossed on its way; returns whether one is of an all-way stop.
 
@@ -290,7 +290,9 @@ def cross_lines(
         if net.connectors.free[k]:
             continue
         now.stood[r] = -1
-        cross_line(net, types, veh, now, before, found, light, since, r, k, frame, dt, stop_offset)
+        cross_line(
+            net, types, veh, now, before, found, light, since, sure, r, k, frame, dt, stop_offset
+        )
         if net.intersections.control[net.connectors.intersection[k]] == ALL_WAY_STOP:
             all_way = True
     return all_way
@@ -356,8 +358,8 @@ def remember(
 @kernel
 def follow(
     net: NetworkArrays, types: Types, veh: Vehicles, now: Survey, before: Survey, found: Findings,
-    light: NDArray[np.uint8], since: NDArray[np.int64], crossed: NDArray[np.int32],
-    way: NDArray[np.int32], frame: int, dt: float, stop_offset: float,
+    light: NDArray[np.uint8], since: NDArray[np.int64], sure: NDArray[np.float64],
+    crossed: NDArray[np.int32], way: NDArray[np.int32], frame: int, dt: float, stop_offset: float,
 ) -> int:  # fmt: skip
     """Check the way of every row since the survey before, and the lines on it.
 
@@ -386,7 +388,21 @@ def follow(
             note_row(found, now, before, JUMPED, frame, r, int(before.lane[o]), ds, want)
             now.stretch[r] = np.inf
         elif not same and cross_lines(
-            net, types, veh, now, before, found, light, since, way, r, steps, frame, dt, stop_offset
+            net,
+            types,
+            veh,
+            now,
+            before,
+            found,
+            light,
+            since,
+            sure,
+            way,
+            r,
+            steps,
+            frame,
+            dt,
+            stop_offset,
         ):
             crossed[n_crossed] = r
             n_crossed += 1

@@ -211,6 +211,9 @@ class Grants(NamedTuple):
     let_past: NDArray[
         np.float64
     ]  # (n_connectors,) m, longest vehicle there that others of its lane pass; static
+    sure_turn: NDArray[
+        np.float64
+    ]  # (n_connectors,) s within which a light that reacts goes round twice at the least; else inf
     zips: NDArray[np.bool_]  # (n_connectors,) it gives way where drivers let each other in; static
     unposted: NDArray[
         np.bool_

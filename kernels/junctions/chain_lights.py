@@ -19,13 +19,18 @@ LOST_GREEN = 15.0  # s before a full exit in the green, after which the next pla
 
 
 @kernel
-def waits_for_first(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+def waits_for_first(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, frame: int, dt: float
+) -> bool:
     """Whether i has stood at a light for a whole cycle, so that later ones of its chain, which were
-    not green together with this one in that time, no longer count."""
+    not green together with this one in that time, no longer count. The cycle of a light that reacts
+    to traffic is as given, or twice its shortest if that is less: with little traffic it comes
+    round much sooner than its longest greens say."""
     k = veh.path[i, veh.line[i]]
     if veh.arrived[i] < 0 or k < 0 or net.connectors.signal[k] < 0:
         return False
-    return time_at_line(veh, i, frame, dt) > net.signals.cycle[net.connectors.signal[k]]
+    cycle = min(net.signals.cycle[net.connectors.signal[k]], grants.sure_turn[k])
+    return bool(time_at_line(veh, i, frame, dt) > cycle)
 
 
 @kernel
@@ -77,7 +82,9 @@ def turns_across(net: NetworkArrays, rules: Rules, k: int) -> bool:
 
 
 @kernel
-def has_lost_green(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: float) -> bool:
+def has_lost_green(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, frame: int, dt: float
+) -> bool:
     """Whether i faced a full exit for so long that its green was lost to it, or as its green ended
     after a whole cycle at the line."""
     if veh.full_since[i] < 0:
@@ -85,5 +92,5 @@ def has_lost_green(net: NetworkArrays, veh: Vehicles, i: int, frame: int, dt: fl
     return (
         time_at_line(veh, i, frame, dt) >= IMPATIENT
         or (frame - veh.full_since[i]) * dt >= LOST_GREEN
-        or waits_for_first(net, veh, i, frame, dt)
+        or waits_for_first(net, veh, grants, i, frame, dt)
     )

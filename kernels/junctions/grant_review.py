@@ -107,7 +107,7 @@ def keeps_grant(
     i: int, line: int, d: float, frame: int, dt: float,
 ) -> bool:  # fmt: skip
     """Whether a vehicle d m before its line still has green, or can no longer stop."""
-    first_only = waits_for_first(net, veh, i, frame, dt)
+    first_only = waits_for_first(net, veh, grants, i, frame, dt)
     light = worst_light(net, veh, grants, i, veh.granted[i], first_only)
     if light != RED and light != YELLOW:
         return True
@@ -332,7 +332,7 @@ def review_vehicle(
     if net.connectors.signal[k] >= 0 and grants.light[k] == RED:
         veh.refused[i] = RED_LIGHT
         veh.line[i] = line
-        if not has_lost_green(net, veh, i, frame, dt):
+        if not has_lost_green(net, veh, grants, i, frame, dt):
             veh.full_since[i] = -1
         else:
             # Its exit was full in its last green: the room that comes is its own by now.

@@ -221,7 +221,7 @@ def try_grant(
         joint = veh.path[i, q]
         d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
         d += net.lanes.length[net.connectors.to_lane[joint]]
-    first_only = n > veh.line[i] + 1 and waits_for_first(net, veh, i, frame, dt)
+    first_only = n > veh.line[i] + 1 and waits_for_first(net, veh, grants, i, frame, dt)
     light = worst_light(net, veh, grants, i, n, first_only)
     comes = veh.arrived[i] < 0  # has not stood here, so it stops for the yellow or comes late
     if light == RED or (
@@ -230,7 +230,7 @@ def try_grant(
         veh.refused[i] = RED_LIGHT
         mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
         if mine == RED or mine == YELLOW or not shows_green(net, veh, grants, i, n):
-            if not has_lost_green(net, veh, i, frame, dt):
+            if not has_lost_green(net, veh, grants, i, frame, dt):
                 veh.full_since[i] = -1
         elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
             # One line of the chain is red while another is green: perhaps never both, so it

@@ -61,20 +61,29 @@ def note_hits(
 
 @kernel
 def note_held(
-    net: NetworkArrays, act: Actuation, veh: Vehicles, lights: Lights, frame: int
+    net: NetworkArrays, act: Actuation, veh: Vehicles, lights: Lights, stop_offset: float, frame: int
 ) -> None:  # fmt: skip
-    """Note the actuated programs of later lines that somebody has a grant for. Writes held."""
+    """Note the actuated programs of later lines that somebody has a grant for and cannot stand
+    before, as the road between is shorter than the vehicle. Writes held."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     for i in range(veh.lane.shape[0]):
         lane = veh.lane[i]
         if lane < 0 or veh.granted[i] == 0:
             continue
         # A line is a later one as long as some of the vehicle is inside before it.
-        inside = lane >= n_road_lanes or veh.s[i] < veh.length[i]
-        for q in range(0 if inside else 1, veh.granted[i]):
-            program = net.connectors.signal[veh.path[i, q]]
-            if program >= 0 and act.control[program] == ACTUATED:
+        later = lane >= n_road_lanes or veh.s[i] < veh.length[i]
+        road = net.connectors.to_lane[lane - n_road_lanes] if lane >= n_road_lanes else lane
+        for q in range(veh.granted[i]):
+            k = veh.path[i, q]
+            program = net.connectors.signal[k]
+            if (
+                later
+                and program >= 0
+                and act.control[program] == ACTUATED
+                and net.lanes.length[road] < veh.length[i] + stop_offset
+            ):
                 lights.held[program] = frame
+            later, road = True, net.connectors.to_lane[k]
 
 
 @kernel

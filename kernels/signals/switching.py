@@ -16,11 +16,13 @@ from rushhour.kernels.signals.told_programs import COMMANDED, Told, show_told
 def switch_lights(
     net: NetworkArrays, act: Actuation, clr: Clearing, veh: Vehicles, order: Order,
     members_start: NDArray[np.int32], members: NDArray[np.int32], lights: Lights, told: Told,
-    grants: Grants, period: float, least: float, t: float, frame: int, dt: float,
+    grants: Grants, period: float, least: float, stop_offset: float, t: float, frame: int,
+    dt: float,
 ) -> int:  # fmt: skip
     """Show what every program shows in a frame; returns how many switched of their own.
 
-    period, least: s between choices by max pressure, and of green. t: s, time of the frame. Reads
+    period, least: s between choices by max pressure, and of green. stop_offset: m from a line to
+    who stands before it. t: s, time of the frame. Reads
     members (connectors by program), places of the frame before; writes lights, told, control (of
     one that is its own again) and, of grants, light and closes (s after frame 0). Serial, in the
     order of programs.
@@ -30,7 +32,7 @@ def switch_lights(
         reacting = reacting or act.control[program] == ACTUATED
     if reacting:
         note_hits(act, veh, order, lights, frame, dt)
-        note_held(net, act, veh, lights, frame)
+        note_held(net, act, veh, lights, stop_offset, frame)
     switched = 0
     for program in range(act.control.shape[0]):
         first, last = members_start[program], members_start[program + 1]

@@ -21,7 +21,7 @@ from rushhour.traffic.commands.signal_words import SIGNALLING, order_of, plain_o
 from rushhour.traffic.commands.signals_shown import SignalsShown
 from rushhour.traffic.keyframes.snapshot import table_of
 from rushhour.traffic.sim import state
-from rushhour.traffic.sim.signal_control import Order, Plan, controlled
+from rushhour.traffic.sim.signal_control import Order, Plan, controlled, sure_turns
 from rushhour.traffic.sim.sim import Sim
 from rushhour.traffic.words.durations import seconds
 
@@ -247,6 +247,7 @@ class SignalControl(SignalsShown):
         """Make what follows from the orders; programs that are told something stay so."""
         sim = self.sim
         sim.lit, sim.actuation, sim.clearing = controlled(sim.whole, sim.parameters, self._orders)
+        sim.grants.sure_turn[:] = sure_turns(sim.lit, sim.actuation)
         self.told.own[:] = sim.actuation.control
         sim.actuation.control[self.told.what != OWN] = COMMANDED
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rushhour.kernels.core import network as kinds
 from rushhour.kernels.core.network import FIXED, MAX_PRESSURE, Actuation, NetworkArrays, Signals
 from rushhour.kernels.signals.max_pressure import Clearing
 from rushhour.roadnets.model import Network
@@ -68,6 +70,17 @@ def controlled(
     # Arrays that can be written, whoever made them: kernels are compiled for one kind of array.
     own = {name: np.array(array) for name, array in actuation._asdict().items()}
     return arrays, Actuation(**{**own, "control": control.astype(np.uint8)}), clearing
+
+
+def sure_turns(arrays: NetworkArrays, actuation: Actuation) -> NDArray[np.float64]:
+    """Seconds in which the light of each connector goes round twice at the least, (n_connectors,):
+    twice the shortest cycle of a program that reacts to detectors; inf for all others."""
+    start = arrays.signals.phase_start
+    turns = np.array([
+        2.0 * float(np.sum(actuation.least[a:b])) if control == kinds.ACTUATED else np.inf
+        for control, a, b in zip(actuation.control.tolist(), start[:-1], start[1:], strict=True)
+    ] + [np.inf])  # fmt: skip
+    return turns[arrays.connectors.signal]  # -1, no light: the last
 
 
 def with_plans(signals: Signals, plans: Mapping[int, Plan]) -> Signals:

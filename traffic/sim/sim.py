@@ -29,7 +29,7 @@ from rushhour.traffic.settings.quotas import Quotas
 from rushhour.traffic.sim import state
 from rushhour.traffic.sim.awake import new_awake
 from rushhour.traffic.sim.fields import VEHICLE, with_room
-from rushhour.traffic.sim.signal_control import controlled
+from rushhour.traffic.sim.signal_control import controlled, sure_turns
 from rushhour.traffic.sim.verge import Verge
 
 CAPACITY: Final = 1024  # vehicles, at first
@@ -117,6 +117,7 @@ class Sim:
         self.awake = new_awake(net)
         self.members = state.program_members(net)
         self.lit, self.actuation, self.clearing = controlled(self.whole, self.parameters)
+        self.grants.sure_turn[:] = sure_turns(self.lit, self.actuation)
         self.lights = state.new_lights(self.actuation)
         self.efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
         self.tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
