@@ -115,9 +115,12 @@ def turn_across(
 
 @kernel
 def turns_across(net: NetworkArrays, veh: Vehicles, j: int, k: int) -> bool:
-    """Whether j has a grant to go on by connector k from another lane than that before it."""
+    """Whether j has a grant to go on by connector k from another lane than that before it, or is on k
+    and came from such a lane."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = veh.lane[j]
+    if lane == n_road_lanes + k:
+        return bool(veh.behind[j, 0] >= 0 and veh.behind[j, 0] != net.connectors.from_lane[k])
     if lane >= n_road_lanes:
         lane = net.connectors.to_lane[lane - n_road_lanes]
     for q in range(veh.granted[j]):
