@@ -162,6 +162,16 @@ def test_what_snapshots_leave_to_be_made_again_does_not_change_in_a_run(kind: st
         )
 
 
+def test_how_long_one_waits_at_lights_that_were_commanded_is_made_again() -> None:
+    """What they are told to be is kept; twice their shortest cycle follows from it."""
+    fresh, used = new_world("commands"), new_world("commands")
+    used.step(FRAMES)
+    wanted = used.sim.grants.sure_turn.copy()
+    assert not np.array_equal(wanted, fresh.sim.grants.sure_turn)
+    fresh.restore(used.snapshot())
+    np.testing.assert_array_equal(fresh.sim.grants.sure_turn, wanted)
+
+
 def test_every_array_of_the_state_hash_is_in_a_snapshot(small: World) -> None:
     """Whatever is changed in a column of the tables changes the world that is restored."""
     snapshot = small.snapshot()

@@ -163,7 +163,8 @@ def _restore_queues(
 
 def _restore_grants(world: "World", tables: Mapping[str, NDArray[Any]], new_signals: bool) -> None:
     sim, net = world.sim, world.network.arrays
-    made = {name: getattr(sim.grants, name) for name in static(Grants)}
+    # What does not change in a run, and what has followed from what signals were told (prepare).
+    made = {name: getattr(sim.grants, name) for name in (*static(Grants), "sure_turn")}
     sim.grants = restored(state.new_grants(net)._replace(**made), tables)
     sim.awake = new_awake(net, sim.frame)
     sim.lights = state.new_lights(sim.actuation)

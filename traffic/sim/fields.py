@@ -171,7 +171,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("critical_gap", STATIC, CONNECTOR, unit="s", means="0 where it yields to nobody"),
         Field("pocket", STATIC, CONNECTOR, unit="m", means="along it to where one waits inside; 0: at the line"),
         Field("let_past", STATIC, CONNECTOR, unit="m", means="longest vehicle there that others of its lane pass"),
-        Field("sure_turn", STATIC, CONNECTOR, unit="s", means="in which a light that reacts to traffic goes round twice at the least; else inf", fill=inf),
+        Field("sure_turn", DERIVED, CONNECTOR, unit="s", means="in which a light that reacts to traffic goes round twice at the least; else inf", fill=inf),
         Field("zips", STATIC, CONNECTOR, means="it gives way where drivers let each other in"),
         Field("unposted", STATIC, INTERSECTION, means="no sign is posted and no road goes first: right before left"),
         Field("on_ring", STATIC, ROAD_LANE, means="part of a roundabout"),
