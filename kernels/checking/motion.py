@@ -361,7 +361,7 @@ def follow(
     light: NDArray[np.uint8], since: NDArray[np.int64], sure: NDArray[np.float64],
     crossed: NDArray[np.int32], way: NDArray[np.int32], frame: int, dt: float, stop_offset: float,
 ) -> int:  # fmt: skip
-    """Check the way of every row since the survey before, and the lines on it.
+    """Check the way of every row since the survey before, and the lines on it. sure: `sure_turn`.
 
     Rows that crossed the line of an all-way stop are written to `crossed`; returns their number.
     """
@@ -388,22 +388,9 @@ def follow(
             note_row(found, now, before, JUMPED, frame, r, int(before.lane[o]), ds, want)
             now.stretch[r] = np.inf
         elif not same and cross_lines(
-            net,
-            types,
-            veh,
-            now,
-            before,
-            found,
-            light,
-            since,
-            sure,
-            way,
-            r,
-            steps,
-            frame,
-            dt,
+            net, types, veh, now, before, found, light, since, sure, way, r, steps, frame, dt,
             stop_offset,
-        ):
+        ):  # fmt: skip
             crossed[n_crossed] = r
             n_crossed += 1
     return n_crossed

@@ -161,8 +161,8 @@ class Frame(Part):
         sim = self.sim
         switch_lights(
             sim.lit, sim.actuation, sim.clearing, sim.veh, sim.order, *sim.members, sim.lights,
-            self.signals.told, sim.grants, sim.rules.pressure_period, sim.rules.min_green, sim.rules.stop_offset, sim.time,
-            sim.frame, sim.dt,
+            self.signals.told, sim.grants, sim.rules.pressure_period, sim.rules.min_green,
+            sim.rules.stop_offset, sim.time, sim.frame, sim.dt,
         )  # fmt: skip
 
     def grant(self) -> None:
