@@ -14,7 +14,6 @@ from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
 from rushhour.roadnets.osm.ways.area import Area, read_polygon
 
 pytest.importorskip("osmium")
-pytest.importorskip("shapely")
 
 # A triangle with a hole, degrees.
 OUTLINE = [(0.0, 0.0), (0.01, 0.0), (0.0, 0.01), (0.0, 0.0)]

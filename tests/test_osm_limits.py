@@ -187,17 +187,6 @@ def test_a_way_is_in_town_by_the_first_that_tells(tmp_path: Path, name: str) -> 
     assert built_up(read_osm(path, "yes"))[10] == BuiltUp(*wanted)
 
 
-def test_built_up_areas_without_shapely_are_refused_in_one_line(
-    tmp_path: Path, monkeypatch
-) -> None:
-    tags, ways, relations, _ = STEPS["beside houses"]
-    road = (10, list(ROAD), street("tertiary") | tags)
-    osm = read_osm(write_osm(tmp_path, ROAD | SIDE | SQUARE, [road, *ways], {}, relations), "yes")
-    monkeypatch.setitem(sys.modules, "shapely", None)
-    with pytest.raises(NetworkError, match="built-up areas need shapely; install it: pip install"):
-        built_up(osm)
-
-
 def test_residential_streets_are_in_town_and_trunk_roads_pass_it(tmp_path: Path) -> None:
     ways = [(10, list(ROAD), street("trunk")), *HOMES]
     found = built_up(read_osm(write_osm(tmp_path, ROAD | SIDE, ways), "yes"))

@@ -192,7 +192,7 @@ def test_what_is_seen_from_near_is_built_when_it_is_first_drawn(page: Opened) ->
         " const size = (one) => Object.entries(one.meshes).map(([name, mesh]) => [name, mesh.n, mesh.m]).sort();"
         " return [first, [size(g), size(rushhour.ground)]]; })()"
     )  # fmt: skip
-    assert {"far local", "water"} <= set(first) and not {"local", "marks", "areas"} & set(first)
+    assert {"far local", "water"} <= set(first) and not {"local", "marks", "corners"} & set(first)
     assert whole[0] == whole[1] and len(whole[0]) > len(first)
 
 

@@ -251,5 +251,7 @@ def test_an_island_within_an_intersection_stays_land() -> None:
 
     assert not painted(0.0, 0.0)
     assert not painted(0.0, 10.0)
-    assert painted(0.0, 16.0)  # beside a movement the surface goes on
+    assert not painted(0.0, 16.8)  # it reaches to the lane beside it
+    assert painted(0.0, 17.6)
+    assert painted(0.0, 20.4)  # no gap between two that are neighbours
     assert not painted(0.0, 26.0)  # beyond the outermost lane there is none

@@ -23,10 +23,8 @@ from rushhour.viewer.painting import paint_vehicles
 from rushhour.viewer.png import write_png
 from rushhour.viewer.shapes import (
     Quads,
-    aprons,
     around,
     end_bars,
-    intersection_areas,
     lane_arrows,
     lane_marks,
     stop_lines,
@@ -77,14 +75,6 @@ class Raster:
         start = np.arange(0, 4 * n + 1, 4, dtype=np.int64)
         colours = np.ascontiguousarray(np.broadcast_to(np.asarray(colour, dtype=np.uint8), (n, 3)))
         fill_polygons(self.canvas, xy, start, colours, 0, n)
-
-    def fill_areas(self, areas: list[NDArray[np.float64]], colours: NDArray[np.uint8]) -> None:
-        """Paint convex polygons, each (k, 2) in metres, in colours (n, 3)."""
-        if not areas:
-            return
-        xy = np.ascontiguousarray(self.pixels(np.concatenate(areas)))
-        start = np.concatenate(([0], np.cumsum([len(a) for a in areas]))).astype(np.int64)
-        fill_polygons(self.canvas, xy, start, colours, 0, len(areas))
 
     def image(self) -> NDArray[np.uint8]:
         """The finished picture, shape (height, width, 3)."""
@@ -163,22 +153,13 @@ def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
 
 
 def _fill_intersections(raster: Raster, network: Network, theme: Theme, kerb: float) -> None:
-    """Paint crossings with round corners and kerbs, others as far as vehicles come near: islands stay free."""
-    round_ones, roads = surfaces(network), np.array(theme.roads, np.uint8)
-    grade = node_grades(network)
-    raster.fill_quads(round_ones.triangles(kerb)[:, [0, 1, 2, 2]], theme.kerb)
-    outlines = Raster(raster.canvas.copy(), raster.left, raster.top, raster.scale)
-    areas, which = intersection_areas(network)
-    plain = np.flatnonzero(~np.isin(which, round_ones.node))
-    outlines.fill_areas([areas[k] for k in plain], roads[grade[which[plain]]])
-    surface = Raster(np.zeros_like(raster.canvas), raster.left, raster.top, raster.scale)
-    quads = aprons(network)
-    surface.fill_quads(quads[_visible(raster, quads[:, 0], quads[:, 2])], (255, 255, 255))
-    covered = surface.canvas[..., 0] > 0
-    raster.canvas[covered] = outlines.canvas[covered]
-    raster.fill_quads(
-        round_ones.triangles()[:, [0, 1, 2, 2]], roads[grade[round_ones.node[round_ones.owner]]]
-    )
+    """Paint the surfaces of crossings, with kerbs around them."""
+    found, roads = surfaces(network), np.array(theme.roads, np.uint8)
+    node = found.owner[found.corner[:, 0]]
+    corners = found.points[found.corner]
+    seen = _visible(raster, corners.min(axis=1), corners.max(axis=1))
+    raster.fill_quads(found.triangles(kerb)[seen][:, [0, 1, 2, 2]], theme.kerb)
+    raster.fill_quads(corners[seen][:, [0, 1, 2, 2]], roads[node_grades(network)[node[seen]]])
 
 
 def speed_colours(value: ArrayLike, free: float) -> NDArray[np.uint8]:

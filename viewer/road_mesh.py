@@ -18,17 +18,15 @@ from rushhour.viewer.raster import Box, network_box
 from rushhour.viewer.shapes import (
     Quads,
     Strips,
-    aprons,
     around,
     end_bars,
-    intersection_areas,
     lane_arrows,
     lane_marks,
     stop_lines,
     strips_of,
     zebra_bars,
 )
-from rushhour.viewer.surfaces import Surfaces, surfaces
+from rushhour.viewer.surfaces import surfaces
 from rushhour.viewer.themes import DARK, Theme
 
 VERTEX: Final = np.dtype(
@@ -75,23 +73,6 @@ def ribbons(
     corners = np.array([(0, 1, 2), (0, 2, 3)], np.uint32)
     first = 4 * np.arange(n, dtype=np.uint32)
     return Mesh(vertices.reshape(-1), (first[:, None, None] + corners).reshape(-1, 3))
-
-
-def polygons(
-    areas: list[NDArray[np.float64]], colours: NDArray[np.uint8], origin: NDArray[np.float64]
-) -> Mesh:
-    """A mesh of convex polygons, each (k, 2) in m, in colours (n, 3)."""
-    sizes = np.array([len(area) for area in areas], np.int64)
-    vertices = np.zeros(int(sizes.sum()), VERTEX)
-    if not len(areas):
-        return Mesh(vertices, np.zeros((0, 3), np.uint32))
-    vertices["a_at"] = np.concatenate(areas) - origin
-    vertices["a_colour"] = np.repeat(colours.astype(np.float32) / 255.0, sizes, axis=0)
-    vertices["a_lane"] = -1.0
-    fans = np.maximum(sizes - 2, 0)
-    first = np.repeat(np.cumsum(sizes) - sizes, fans)
-    k = np.arange(int(fans.sum())) - np.repeat(np.cumsum(fans) - fans, fans)
-    return Mesh(vertices, np.stack((first, first + k + 1, first + k + 2), axis=1).astype(np.uint32))
 
 
 def polyline_quads(points: NDArray[np.float64], width: float) -> Quads:
@@ -172,39 +153,16 @@ class RoadMesh:
         )
 
     @cached_property
-    def aprons(self) -> Mesh:
-        """Where the areas of intersections are surfaced: islands stay free."""
-        return ribbons(aprons(self.network), (255, 255, 255), self.origin)
-
-    @cached_property
-    def surfaces(self) -> Surfaces:
-        """Of crossings with round corners."""
-        return surfaces(self.network)
-
-    @cached_property
     def corners(self) -> Mesh:
-        """Those surfaces, which `widen` enlarges."""
-        found = self.surfaces
-        vertices = np.zeros((len(found.points), 3), VERTEX)
-        vertices["a_at"] = found.triangles() - self.origin
-        vertices["a_side"][:, 1] = THIN * found.outwards
-        vertices["a_side"][:, 2] = THIN * found.outwards[found.after]
-        grade = node_grades(self.network)[found.node[found.owner]]
-        vertices["a_colour"] = (np.array(self.theme.roads, np.float32)[grade] / 255.0)[:, None]
+        """The surfaces of crossings, which `widen` enlarges."""
+        found = surfaces(self.network)
+        vertices = np.zeros(len(found.points), VERTEX)
+        vertices["a_at"] = found.points - self.origin
+        vertices["a_side"] = THIN * found.outwards
+        grade = node_grades(self.network)[found.owner]
+        vertices["a_colour"] = np.array(self.theme.roads, np.float32)[grade] / 255.0
         vertices["a_lane"] = -1.0
-        return Mesh(
-            vertices.reshape(-1),
-            np.arange(3 * len(found.points), dtype=np.uint32).reshape(-1, 3),
-        )
-
-    @cached_property
-    def areas(self) -> Mesh:
-        """Intersections without round corners; to be drawn where aprons are."""
-        areas, which = intersection_areas(self.network)
-        plain = np.flatnonzero(~np.isin(which, self.surfaces.node))
-        areas, which = [areas[k] for k in plain], which[plain]
-        colours = np.array(self.theme.roads, np.uint8)[node_grades(self.network)[which]]
-        return polygons(areas, colours, self.origin)
+        return Mesh(vertices, found.corner.astype(np.uint32))
 
     @cached_property
     def marks(self) -> Mesh:

@@ -1,4 +1,4 @@
-"""Polygons of lanes, intersections, markings and vehicles, in metres."""
+"""Polygons of lanes, markings and what lies around, in metres."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.network import LEFT, RIGHT, STRAIGHT
-from rushhour.roadnets.geometry.outlines import convex_hull
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.surroundings import BUILDING, GREEN, WATER
 from rushhour.viewer.themes import Colour, Theme
@@ -37,9 +36,6 @@ BUILDINGS_FROM: Final = 0.25  # pixels per m from which on buildings are drawn
 BAR: Final = 0.5  # m of a bar of a zebra, and between two
 STOPS: Final = 1
 YIELDS: Final = 2
-LEAST_MOVEMENTS: Final = 3
-APRON: Final = 3.0  # m beside a connector that belong to its intersection
-APRON_PIECES: Final = 8
 
 
 @dataclass(frozen=True)
@@ -237,63 +233,3 @@ def end_bars(network: Network, lane: NDArray[np.intp], thick: float) -> Quads:
     across = np.column_stack((-along[:, 1], along[:, 0])) * (LINE * width)[:, None]
     back = end - along * thick
     return np.stack((end + across, end - across, back - across, back + across), axis=1)
-
-
-def intersection_areas(network: Network) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
-    """Convex outlines of the lane ends around intersections, each (k, 2), m, and which they are.
-
-    Only intersections with more than LEAST_MOVEMENTS connectors: joints and the corners of
-    roundabouts are covered by their connectors.
-    """
-    connectors = network.arrays.connectors
-    n = network.n_connectors
-    if n == 0:
-        return [], np.zeros(0, dtype=np.int32)
-    first = network.point_start[network.n_road_lanes : network.n_road_lanes + n]
-    last = network.point_start[network.n_road_lanes + 1 :] - 1
-    corners = []
-    lanes = network.arrays.lanes
-    for place, other, lane in (
-        (first, first + 1, connectors.from_lane),
-        (last, last - 1, connectors.to_lane),
-    ):
-        along = network.points[other] - network.points[place]
-        along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
-        across = np.column_stack((-along[:, 1], along[:, 0])) * (0.5 * lanes.width[lane])[:, None]
-        corners += [network.points[place] + across, network.points[place] - across]
-    points = np.stack(corners, axis=1)
-    order = np.argsort(connectors.intersection, kind="stable")
-    owner = connectors.intersection[order]
-    cuts = np.flatnonzero(np.diff(owner)) + 1
-    groups = np.split(points[order], cuts)
-    large = [k for k, group in enumerate(groups) if len(group) > LEAST_MOVEMENTS]
-    which = owner[np.concatenate(([0], cuts))][large]
-    return [convex_hull(groups[k].reshape(-1, 2)) for k in large], which
-
-
-def aprons(network: Network) -> Quads:
-    """What vehicles come near within intersections: connectors, wider than their lane, (n, 4, 2).
-
-    An island between two movements stays uncovered.
-    """
-    n, first = network.n_connectors, network.n_road_lanes
-    if n == 0:
-        return np.zeros((0, 4, 2))
-    length = network.arrays.lanes.length[first : first + n]
-    lo = int(network.point_start[first])
-    counts = np.diff(network.point_start[first:])
-    # One line through all connectors, on which each has a stretch of its own.
-    base = np.concatenate(([0.0], np.cumsum(length[:-1] + 1.0)))
-    along = np.repeat(base, counts) + network.station[lo:]
-    share = np.linspace(0.0, 1.0, APRON_PIECES + 1)
-    at = (base[:, None] + share * length[:, None]).ravel()
-    points = np.stack([np.interp(at, along, network.points[lo:, k]) for k in (0, 1)], axis=-1)
-    points = points.reshape(n, APRON_PIECES + 1, 2)
-    step: NDArray[np.float64] = np.asarray(np.gradient(points, axis=1))
-    step /= np.maximum(np.hypot(step[..., 0], step[..., 1]), 1e-9)[..., None]
-    half = 0.5 * network.arrays.lanes.width[first : first + n, None]
-    half = half + np.minimum(APRON, 0.5 + np.minimum(share, 1.0 - share) * length[:, None])
-    side = np.stack((-step[..., 1], step[..., 0]), axis=-1) * half[..., None]
-    left, right = points + side, points - side
-    quads = np.stack((left[:, :-1], left[:, 1:], right[:, 1:], right[:, :-1]), axis=2)
-    return quads.reshape(-1, 4, 2)

@@ -1,7 +1,7 @@
 """A street graph as its file has it: nodes with places, edges with attributes and lines.
 
 What osmnx and NetworkX write, whatever the kind of file: texts, lists as texts, lines as WKT or WKB.
-Geometry is read by shapely (BSD), from the extra `data`.
+Geometry is read by shapely (BSD).
 """
 
 import ast
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.reading.csv_tables import blank
 from rushhour.roadnets.reading.values import FARTHEST, LONGEST_SHAPE, number
 
@@ -144,7 +143,8 @@ def _shapes(given: list[Any], where: list[str]) -> list[Any]:
     """Geometries of texts and bytes, WKT or WKB; where: of each, for messages."""
     if not given:
         return []
-    shapely = load_shapely(f"{where[0]}: lines of edges need")
+    import shapely
+
     for one, place in zip(given, where, strict=True):
         if len(one) > LONGEST_LINE:
             raise NetworkError(f"{place}: a geometry of more than {LONGEST_LINE >> 20} MB; mend it")
@@ -164,7 +164,8 @@ def _shapes(given: list[Any], where: list[str]) -> list[Any]:
 
 def _points(shape: Any, where: str) -> NDArray[np.float64]:
     """Points of a line, (p, 2) as given; of a multiline whose parts follow each other, too."""
-    shapely = load_shapely(f"{where}: lines of edges need")
+    import shapely
+
     if shape.geom_type == "MultiLineString":
         shape = shapely.line_merge(shape)
         shape = shape.geoms[0] if getattr(shape, "geoms", None) and len(shape.geoms) == 1 else shape

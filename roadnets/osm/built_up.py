@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.speeds import zone_of
 from rushhour.roadnets.osm.ways.tags import Tags
@@ -106,7 +105,8 @@ def _beside_areas(osm: OsmMap, places: NDArray[Any]) -> NDArray[np.bool_]:
     beside = np.zeros(len(places), bool)
     if not osm.built_up or not len(places):
         return beside
-    shapely = load_shapely(f"{osm.name}: built-up areas need")
+    import shapely
+
     # Several rings: the outer ones and the holes of one area, in pieces.
     shapes = [
         shapely.Polygon(area[0])

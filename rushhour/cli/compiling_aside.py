@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,8 +169,6 @@ def _chase() -> None:
     from rushhour.traffic.demand.random_trips import vehicles_on_road
     from rushhour.traffic.world import World
 
-    if find_spec("shapely") is None:
-        return
     network = generate("grid", rows=2, columns=2, lanes=2)
     world = World(network, vehicles_on_road(network, 20, seed=1), dt=0.1, seed=1)
     world.step()

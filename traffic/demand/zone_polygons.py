@@ -1,7 +1,7 @@
 """Zones of demand as polygons: from GeoJSON or a GeoPackage, laid over a network.
 
 A zone is called by its first column of NAMES. Its intersections and roads are those within; of polygons that
-overlap the first counts. Geometry is shapely's (BSD), from the extra `data`.
+overlap the first counts. Geometry is shapely's (BSD).
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, NetworkError
-from rushhour.roadnets.geometry.libraries import load_pyproj, load_shapely
+from rushhour.roadnets.geometry.libraries import load_pyproj
 from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.nearest import local_metres
 from rushhour.roadnets.reading.csv_tables import read_table
@@ -45,7 +45,8 @@ class ZonePolygons:
 
     def of(self, x: Floats, y: Floats) -> NDArray[np.int64]:
         """The zone in which each place lies, (q,), of several the first; -1 none."""
-        shapely = load_shapely(f"{self.path}: polygons need")
+        import shapely
+
         found = np.full(x.size, -1, np.int64)
         tree = shapely.STRtree(self.shapes)
         place, zone = tree.query(shapely.points(x, y), predicate="intersects")
@@ -59,7 +60,8 @@ def read_zone_polygons(path: Path, network: Network) -> ZonePolygons:
     try:
         if not path.name.lower().endswith(OUTLINES):
             raise DemandError(f"{path}: not read as zones; give polygons as .geojson or .gpkg")
-        shapely = load_shapely(f"{path}: polygons need")
+        import shapely
+
         found = _geojson(shapely, path) if path.suffix.lower() == ".geojson" else _geopackage(shapely, path)  # fmt: skip
         if not found.rows:
             raise DemandError(f"{path}: no polygon in it; {WANTED}")
@@ -190,7 +192,9 @@ def zone_set(zones: ZonePolygons, network: Network) -> ZoneSet:
     nodes = network.arrays.intersections
     zone = zones.of(nodes.x, nodes.y)
     lists = [np.flatnonzero(zone == k) for k in range(len(zones.ids))]
-    points = load_shapely(f"{zones.path}: polygons need").point_on_surface(zones.shapes)
+    import shapely
+
+    points = shapely.point_on_surface(zones.shapes)
     for k, here in enumerate(lists):
         if not here.size:
             away = np.hypot(nodes.x - points[k].x, nodes.y - points[k].y)

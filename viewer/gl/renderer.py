@@ -111,8 +111,7 @@ class Renderer:
             return
         if self._kept is None or self._kept.shape != (size[1], size[0]):
             colour = gloo.Texture2D(shape=(size[1], size[0], 4), interpolation="nearest")
-            depth = gloo.RenderBuffer((size[1], size[0]), "depth")
-            self._kept = gloo.FrameBuffer(colour, depth)
+            self._kept = gloo.FrameBuffer(colour)
         if scene.lane_colours is not None:
             self._painter.colour_lanes(scene.lane_colours)
         with self._kept:
@@ -131,8 +130,7 @@ class Renderer:
         kerbs = [max(0.35, (0.45 if close else one) * camera.scale) for one in LEAST_KERB]
         least = [0.5 * one * camera.scale for one in LEAST_LANES]
         gloo.set_state(blend=False, cull_face=False, depth_test=False)
-        gloo.set_depth_mask(True)
-        gloo.clear(color=_unit(self._roads.theme.land), depth=1.0)
+        gloo.clear(color=_unit(self._roads.theme.land))
         if self._roads.network.surroundings.corner.size:
             paint(layer("around" if near >= BUILDINGS_FROM else "far_around"), *view)
         kerb = _unit(self._roads.theme.kerb)
@@ -140,15 +138,6 @@ class Renderer:
             for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
                 paint(lanes, *view, widen=kerbed, least=wide, colour=kerb)
             paint(layer("corners"), *view, widen=kerbs[0], colour=kerb)
-            # Aprons leave a depth, and areas are drawn where there is one: islands stay free.
-            gloo.set_state(depth_test=True, depth_func="always")
-            gloo.set_color_mask(False, False, False, False)
-            paint(layer("aprons"), *view)
-            gloo.set_color_mask(True, True, True, True)
-            gloo.set_depth_mask(False)
-            gloo.set_state(depth_func="greater")
-            paint(layer("areas"), *view, depth=0.5)
-            gloo.set_state(depth_test=False)
             paint(layer("corners"), *view)
         for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
             if not close:  # main streets lie on side streets, kerbs and all

@@ -17,7 +17,6 @@ attribute vec3 a_colour;
 attribute float a_lane;
 uniform vec2 u_centre;
 uniform vec2 u_scale;
-uniform float u_depth;
 uniform float u_widen;
 uniform float u_least;
 uniform float u_rows;
@@ -28,7 +27,7 @@ void main() {
     float half_width = max(length(a_side), 1e-6);
     float grown = max(half_width, u_least) + u_widen;
     vec2 p = a_at + a_side * (grown / half_width);
-    gl_Position = vec4((p - u_centre) * u_scale, u_depth, 1.0);
+    gl_Position = vec4((p - u_centre) * u_scale, 0.0, 1.0);
     v_colour = mix(a_colour, u_colour.rgb, u_colour.a);
     if (u_rows > 0.0 && a_lane >= 0.0) {
         float row = floor(a_lane / 1024.0);
@@ -65,7 +64,7 @@ class RibbonPainter:
 
     def draw(
         self, ribbons: "Ribbons", centre: tuple[float, float], scale: tuple[float, float], *,
-        widen: float = 0.0, least: float = 0.0, depth: float = 0.0, by_lane: bool = False,
+        widen: float = 0.0, least: float = 0.0, by_lane: bool = False,
         colour: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
     ) -> None:  # fmt: skip
         """Draw a mesh.
@@ -76,7 +75,7 @@ class RibbonPainter:
         if not ribbons.count:
             return
         program: Any = self._program
-        program["u_centre"], program["u_scale"], program["u_depth"] = centre, scale, depth
+        program["u_centre"], program["u_scale"] = centre, scale
         program["u_widen"], program["u_least"], program["u_colour"] = widen, least, colour
         program["u_rows"] = float(self._rows) if by_lane else 0.0
         program.bind(ribbons.vertices)

@@ -207,14 +207,12 @@ class Draw {
     this.canvas.width = w; this.canvas.height = h; this.width = width; this.height = height; this.ratio = ratio;
     for (const one of [this.frame, this.flat]) if (one) gl.deleteFramebuffer(one);
     this.image = this.pixels = this.shown = null;
-    for (const one of this.buffers || []) gl.deleteRenderbuffer(one);
-    this.buffers = [gl.createRenderbuffer(), gl.createRenderbuffer(), gl.createRenderbuffer()];
+    if (this.buffer) gl.deleteRenderbuffer(this.buffer);
+    this.buffer = gl.createRenderbuffer();
     this.frame = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
-    [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH24_STENCIL8, gl.DEPTH_STENCIL_ATTACHMENT]].forEach(([format, place], k) => {
-      gl.bindRenderbuffer(gl.RENDERBUFFER, this.buffers[k]);
-      gl.renderbufferStorageMultisample(gl.RENDERBUFFER, this.samples, format, w, h);
-      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, this.buffers[k]);
-    });
+    gl.bindRenderbuffer(gl.RENDERBUFFER, this.buffer);
+    gl.renderbufferStorageMultisample(gl.RENDERBUFFER, this.samples, gl.RGBA8, w, h);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, this.buffer);
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, w, h, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
     for (const one of [this.texture, this.names]) {
@@ -223,9 +221,6 @@ class Draw {
     }
     this.flat = gl.createFramebuffer(); gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.texture, 0);
-    gl.bindRenderbuffer(gl.RENDERBUFFER, this.buffers[2]);
-    gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH24_STENCIL8, w, h);
-    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_STENCIL_ATTACHMENT, gl.RENDERBUFFER, this.buffers[2]);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     this.kept = "";
   }
@@ -276,9 +271,9 @@ class Draw {
     gl.bindFramebuffer(gl.FRAMEBUFFER, target);
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     const land = this.colours.land;
-    gl.disable(gl.BLEND); gl.disable(gl.STENCIL_TEST);
-    gl.clearColor(land[0] / 255, land[1] / 255, land[2] / 255, 1); gl.clearStencil(0);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    gl.disable(gl.BLEND);
+    gl.clearColor(land[0] / 255, land[1] / 255, land[2] / 255, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT);
     const at = this.use("ground", camera);
     gl.uniform3fv(at.u_palette, this.palette);
     gl.uniform1f(at.u_layer, roads ? 1 : 0); gl.uniform1f(at.u_stripe, this.ground.facts.track.stripe);
@@ -303,15 +298,7 @@ class Draw {
       const far = scale > FAR ? "far " : ""; // roads as one line each
       for (const g of grades) this.paint(far + g, at, box, { widen: g === "local" ? rim : kerb, least: least[g] * scale + (g === "local" ? rim : kerb), style: STYLE.kerb });
       if (near > 0.25) this.paint("corners", at, box, { widen: kerb, style: STYLE.kerb });
-      if (near > 0.25) {
-        gl.enable(gl.STENCIL_TEST); gl.stencilFunc(gl.ALWAYS, 1, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.REPLACE); gl.colorMask(false, false, false, false);
-        this.paint("aprons", at, box);
-        gl.colorMask(true, true, true, true); gl.stencilFunc(gl.EQUAL, 1, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.KEEP);
-        this.paint("areas", at, box, { widen: 0.25, style: STYLE.kerb });
-        this.paint("areas", at, box);
-        gl.disable(gl.STENCIL_TEST);
-        this.paint("corners", at, box);
-      }
+      if (near > 0.25) this.paint("corners", at, box);
       for (const g of grades) this.paint(far + g, at, box, { least: least[g] * scale });
       if (near > 1.4) {
         gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);

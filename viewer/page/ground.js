@@ -87,7 +87,6 @@ class Ground {
     this.box = facts.box;
     if (this.race) { this.raceGround(); return; }
     this.lanes = openLines(head, "lane", 0.02);
-    this.areas = openLines(head, "area", 0.02);
     this.zebras = openLines(head, "zebra", 0.02);
     this.streets = openLines(head, "street", 0.02);
     this.roads = this.said.lanes;
@@ -128,7 +127,7 @@ class Ground {
   *nearRoads() {
     const { start, x, y } = this.lanes, head = this.head, width = head.lane_width;
     const grades = [STYLE.local, STYLE.main, STYLE.fast].map(() => new Mesh());
-    const marks = new Mesh(), stops = new Mesh(), aprons = new Mesh(), arrows = new Mesh();
+    const marks = new Mesh(), stops = new Mesh(), arrows = new Mesh();
     const tiles = this.tiles();
     const leftSign = this.said.left_hand ? -1 : 1;
     for (const { lanes, box } of tiles) {
@@ -136,7 +135,7 @@ class Ground {
         const grade = head.lane_grade[l], half = 0.5 * width[l] + 0.05;
         grades[grade].road = l < this.roads ? this.laneRoad[l] : -1;
         grades[grade].ribbon(x, y, start[l], start[l + 1], half, 0, grade, 0.4);
-        if (l >= this.roads) { this.apron(aprons, l); continue; }
+        if (l >= this.roads) continue;
         const road = this.laneRoad[l], first = head.road_lane[road], last = first + head.road_lanes[road] - 1;
         if (l < last) marks.ribbon(x, y, start[l], start[l + 1], 0.075, leftSign * 0.5 * width[l], STYLE.dash);
         else marks.ribbon(x, y, start[l], start[l + 1], 0.075, leftSign * 0.5 * width[l], STYLE.mark);
@@ -144,16 +143,13 @@ class Ground {
         if (stop) this.line(stops, l, stop === 1);
         this.arrow(arrows, l);
       }
-      for (const mesh of [...grades, marks, stops, aprons, arrows]) mesh.cut(box);
+      for (const mesh of [...grades, marks, stops, arrows]) mesh.cut(box);
       yield;
     }
-    const areas = new Mesh(), zebras = new Mesh();
-    for (let a = 0; a + 1 < this.areas.start.length; a++) areas.polygon(this.areas.x, this.areas.y, this.areas.start[a], this.areas.start[a + 1], head.node_grade[head.area_at[a]]);
-    areas.cut(null);
-    const corners = this.corners();
+    const zebras = new Mesh(), corners = this.corners();
     for (let a = 0; a + 1 < this.zebras.start.length; a++) zebras.polygon(this.zebras.x, this.zebras.y, this.zebras.start[a], this.zebras.start[a + 1], STYLE.stop);
     zebras.cut(null);
-    Object.assign(this.meshes, { local: grades[0], main: grades[1], fast: grades[2], marks, stops, aprons, arrows, areas, corners, zebras });
+    Object.assign(this.meshes, { local: grades[0], main: grades[1], fast: grades[2], marks, stops, arrows, corners, zebras });
   }
   // Green, water and buildings, by tiles of the map.
   around() {
@@ -210,29 +206,20 @@ class Ground {
     }
     return found;
   }
-  // The surfaces of crossings with round corners: outlines around a middle that comes first.
+  // The surfaces of crossings.
   corners() {
-    const { start, x, y } = openLines(this.head, "round", 0.02), mesh = new Mesh();
+    const head = this.head, { start, x, y } = openLines(head, "round", 0.02), corners = signed(head, "round_corner"), mesh = new Mesh();
+    mesh.room(x.length, corners.length);
     for (let k = 0; k + 1 < start.length; k++) {
-      const first = start[k] + 1, n = start[k + 1] - first, grade = this.head.node_grade[this.head.round_at[k]];
-      mesh.room(n + 1, 3 * n);
-      const middle = mesh.vertex(x[start[k]], y[start[k]], 0, 0, 0, 0, grade);
-      for (let i = 0; i < n; i++) {
+      const first = start[k], n = start[k + 1] - first, grade = head.node_grade[head.round_at[k]];
+      for (let i = 0; i < n; i++) { // a middle is a ring of its own, and stays where it is
         const p = first + (i + n - 1) % n, q = first + (i + 1) % n, ex = x[q] - x[p], ey = y[q] - y[p], e = Math.hypot(ex, ey) || 1;
         mesh.vertex(x[first + i], y[first + i], ey / e, -ex / e, 0, 0, grade);
-        mesh.triangle(middle, middle + 1 + i, middle + 1 + (i + 1) % n);
       }
     }
+    for (let k = 0, at = 0; k < corners.length; k++) mesh.index[mesh.m++] = at += corners[k];
     mesh.cut(null);
     return mesh;
-  }
-  apron(mesh, lane) {
-    const { start, x, y } = this.lanes, from = start[lane], to = start[lane + 1], half = [];
-    let total = 0;
-    const at = [0];
-    for (let i = from + 1; i < to; i++) { total += Math.hypot(x[i] - x[i - 1], y[i] - y[i - 1]); at.push(total); }
-    for (const s of at) half.push(0.5 * this.head.lane_width[lane] + Math.min(3, 0.5 + Math.min(s, total - s)));
-    mesh.ribbon(x, y, from, to, half, 0, 0, 0.4);
   }
   end(lane) {
     const { start, x, y } = this.lanes, e = start[lane + 1] - 1;

@@ -14,7 +14,7 @@ from rushhour.viewer.moments import Source
 from rushhour.viewer.page.blocks import signs, steps
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.road_sums import RoadSums
-from rushhour.viewer.shapes import intersection_areas, stop_kinds, zebra_bars
+from rushhour.viewer.shapes import stop_kinds, zebra_bars
 from rushhour.viewer.street_labels import street_lines
 from rushhour.viewer.street_layers import Streets, layer_called, layer_names, shares
 from rushhour.viewer.surfaces import Surfaces, surfaces
@@ -68,16 +68,7 @@ def network_arrays(
         "node_grade": node_grades(network),
         "lane_stop": stop_kinds(network).astype(np.uint8),
     }
-    found = surfaces(network)
-    arrays |= _surfaces(found, origin, box)
-    areas, which = intersection_areas(network)
-    plain = np.flatnonzero(~np.isin(which, found.node)).tolist()
-    seen = [k for k in plain if box is None or _meets(areas[k], box)]
-    shapes = [areas[k] for k in seen]
-    sizes = np.array([len(area) for area in shapes], np.int64)
-    outline = np.concatenate(shapes) if shapes else np.zeros((0, 2))
-    arrays |= lines(outline, sizes, origin, "area")
-    arrays["area_at"] = which[seen].astype(np.int32)
+    arrays |= _surfaces(surfaces(network), origin, box)
     bars = zebra_bars(network).reshape(-1, 2)
     arrays |= lines(bars, np.full(len(bars) // 4, 4, np.int64), origin, "zebra")
     arrays |= _areas(network.surroundings, origin, box)
@@ -106,32 +97,28 @@ def network_arrays(
 
 
 def _surfaces(found: Surfaces, origin: NDArray[np.float64], box: Box | None) -> Arrays:
-    """Crossings with round corners, as far as a box holds their middles, with a margin.
-
-    round_at: which; round: their outlines, with the middle before each.
-    """
-    seen = np.ones(found.node.size, bool)
-    if box is not None:
-        inside = (found.middle >= np.array(box[:2]) - MARGIN) & (
-            found.middle <= np.array(box[2:]) + MARGIN
-        )
-        seen[:] = inside.all(axis=1)
-    points = np.insert(found.points, found.start[:-1], found.middle, axis=0)
-    counts = np.diff(found.start) + 1
-    return {
-        **lines(points[np.repeat(seen, counts)], counts[seen], origin, "round"),
-        "round_at": found.node[seen].astype(np.int32),
-    }
+    """The surfaces of crossings, as far as a box holds them, with a margin. round_at: the crossing of each ring."""
+    rings = filled(found.points, found.start, found.corner, origin, box, "round")
+    return {**rings[0], "round_at": found.node[rings[1]].astype(np.int32)}
 
 
 def _areas(around: Surroundings, origin: NDArray[np.float64], box: Box | None) -> Arrays:
-    """What lies around the roads, as far as its triangles meet a box, with a margin.
-
-    ring_kind: of each ring; ring_corner: places of all rings, three of each triangle.
-    """
-    counts = np.diff(around.start).astype(np.int64)
-    corner = around.corner.reshape(-1, 3)
+    """What lies around the roads, as far as its triangles meet a box, with a margin. ring_kind: of each ring."""
     points = np.column_stack((around.x, around.y)).astype(np.float64)
+    corner = around.corner.reshape(-1, 3)
+    rings = filled(points, around.start, corner, origin, box, "ring")
+    return {**rings[0], "ring_kind": around.kind[rings[1]]}
+
+
+def filled(
+    points: NDArray[np.float64], start: NDArray[np.integer], corner: NDArray[np.integer],
+    origin: NDArray[np.float64], box: Box | None, name: str,
+) -> tuple[Arrays, NDArray[np.bool_]]:  # fmt: skip
+    """Rings of places, from start on, of the triangles that meet a box, with a margin; and which rings those are.
+
+    NAME_corner: places of all rings, three of each triangle.
+    """
+    counts = np.diff(start).astype(np.int64)
     if box is not None and corner.size:
         low, high = points[corner].min(axis=1), points[corner].max(axis=1)
         seen = (high >= np.array(box[:2]) - MARGIN) & (low <= np.array(box[2:]) + MARGIN)
@@ -141,11 +128,11 @@ def _areas(around: Surroundings, origin: NDArray[np.float64], box: Box | None) -
     ring = np.repeat(np.arange(counts.size), counts)
     counts = np.bincount(ring[used], minlength=counts.size).astype(np.int64)
     number = np.cumsum(used) - 1
-    return {
-        **lines(points[used], counts[counts > 0], origin, "ring"),
-        "ring_kind": around.kind[counts > 0],
-        **signs(np.diff(number[corner.reshape(-1)], prepend=0), "ring_corner"),
+    arrays = {
+        **lines(points[used], counts[counts > 0], origin, name),
+        **signs(np.diff(number[corner.reshape(-1)], prepend=0), f"{name}_corner"),
     }
+    return arrays, counts > 0
 
 
 def _touching(network: Network, owner: NDArray[np.int64], box: Box) -> NDArray[np.bool_]:

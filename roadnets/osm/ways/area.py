@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.reading.json_files import read_json
 
 LARGEST: Final = 16 << 20  # bytes of a polygon; a country with its coast takes less
@@ -37,7 +36,9 @@ class Area:
             lon, lat = degrees.T
             inside &= (west <= lon) & (lon <= east) & (south <= lat) & (lat <= north)
         if self.polygon is not None:
-            inside &= load_shapely("polygons need").intersects_xy(self.polygon, *degrees.T)
+            import shapely
+
+            inside &= shapely.intersects_xy(self.polygon, *degrees.T)
         return inside
 
 
@@ -46,7 +47,8 @@ def read_polygon(path: Path) -> Any:
 
     Raises NetworkError, one line, for a file that cannot be read or holds no polygon on the earth.
     """
-    shapely = load_shapely(f"{path}: polygons need")
+    import shapely
+
     cut: list[Any] = []
     if path.suffix.lower() in (".json", ".geojson"):
         parts = _of_geojson(shapely, path)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from rushhour.games.navmesh.surfaces import Surfaces
 from rushhour.kernels.navmesh.cells import INTERSECTION, ROAD, VERGE, Cells, label_components
-from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.model import Network
 
 GRID: Final = 1e-3  # m, on which all corners lie
@@ -34,7 +33,8 @@ class Faces(NamedTuple):
 
 def faces_of(ground: Surfaces) -> Faces:
     """The faces between all outlines, those of one segment or intersection joined."""
-    shapely = load_shapely("a navmesh needs", "navmesh")
+    import shapely
+
     outlines = [shapely.boundary(ground.road), ground.cuts]
     outlines += [shapely.boundary(ground.intersection), [shapely.boundary(ground.verge)]]
     noded = shapely.union_all(np.concatenate(outlines), grid_size=GRID)
@@ -88,7 +88,8 @@ def _joined(shapely: Any, faces: Faces) -> Faces:
 
 def cells_of(network: Network, faces: Faces) -> tuple[Cells, NDArray[np.int32]]:
     """Cells of the faces, and the face of each."""
-    shapely = load_shapely("a navmesh needs", "navmesh")
+    import shapely
+
     cut = shapely.constrained_delaunay_triangles(faces.polygon)
     triangles, of = shapely.get_parts(cut, return_index=True)
     corners = shapely.get_coordinates(triangles).reshape(-1, 4, 2)[:, :3]
@@ -132,7 +133,8 @@ def _courses(
     network: Network, road: NDArray[np.int32], places: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Unit vectors of the roads at places."""
-    shapely = load_shapely("a navmesh needs", "navmesh")
+    import shapely
+
     roads = network.arrays.roads
     lane = roads.first_lane + roads.lane_count // 2
     lines = np.array([shapely.LineString(network.lane_points(k)[:, :2]) for k in lane])[road]

@@ -118,8 +118,7 @@ def build_navmesh(network: Network, *, verge: float = VERGE_WIDTH) -> Navmesh:
     """The navmesh of a network. verge: m of the strip beside roads, 0 for none.
 
     Where one road crosses over another the ground belongs to the first of them, as there are no
-    heights. Raises NetworkError for a network without lanes, a verge that cannot be, and where
-    shapely is missing.
+    heights. Raises NetworkError for a network without lanes and a verge that cannot be.
 
     >>> build_navmesh(network).area()
     """

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.geometry.libraries import load_shapely
 from rushhour.roadnets.model import Network
 
 SEAM: Final = 0.1  # m, by which a lane's ribbon is wider on either side, so that lanes join
@@ -32,7 +31,8 @@ class Surfaces(NamedTuple):
 
 def surfaces(network: Network, verge: float) -> Surfaces:
     """The surfaces of a network, with a strip of `verge` m along their outer edge."""
-    shapely = load_shapely("a navmesh needs", "navmesh")
+    import shapely
+
     lanes, roads = network.arrays.lanes, network.arrays.roads
     counts = np.diff(network.point_start)
     lines = shapely.linestrings(

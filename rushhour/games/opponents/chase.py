@@ -63,7 +63,7 @@ class Chase:
     if there is one already. tape: inputs of another chase of the same world, which are given again.
 
     They join as the world stands, where nobody is, and act in each of its frames from then on.
-    Raises ParameterError for values that cannot be, NetworkError without shapely.
+    Raises ParameterError for values that cannot be.
 
     >>> world = World(network, vehicles_on_road(network, 200, seed=1), dt=0.1, seed=1)
     >>> chase = Chase(world, opponents=4, seed=1)
