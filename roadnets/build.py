@@ -44,6 +44,7 @@ from rushhour.roadnets.drafts.shapes import (
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import moved
 from rushhour.roadnets.geometry.angles import wrapped
+from rushhour.roadnets.levels import packed_levels
 from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.signals.actuation import lay_detectors
 from rushhour.roadnets.signals.programs import pack_signals
@@ -238,7 +239,8 @@ def seal(network: Network) -> Network:
         array.flags.writeable = False
     network.height.flags.writeable = False
     for array in (
-        *network.zones, *network.banned, *network.actuation, *network.zebras, *network.streets
+        *network.zones, *network.banned, *network.actuation, *network.zebras, *network.streets,
+        *network.levels,
     ):  # fmt: skip
         array.flags.writeable = False
     for column in network.surroundings:
@@ -345,6 +347,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             surroundings=packed_areas(draft.areas, (float(shift[0]), float(shift[1]))),
             banned=packed_ways(draft.banned, index.road, index.road_from, index.road_to),
             height=height,
+            levels=packed_levels(draft.roads),
             street_names=street_names,
             streets=streets,
         )

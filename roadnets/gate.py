@@ -56,8 +56,7 @@ def _holders(network: Network) -> dict[str, Any]:
     return {
         **network.arrays._asdict(), "zones": network.zones, "banned": network.banned,
         "actuation": network.actuation, "zebras": network.zebras, "streets": network.streets,
-        "surroundings": network.surroundings,
-        "shapes": network,
+        "surroundings": network.surroundings, "levels": network.levels, "shapes": network,
     }  # fmt: skip
 
 

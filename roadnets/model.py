@@ -12,6 +12,7 @@ from rushhour.kernels.core.reprs import fields_shown
 from rushhour.roadnets.banned import Banned, Way, by_first_road, none_banned
 from rushhour.roadnets.facts import Shown
 from rushhour.roadnets.findings import Finding, short_lines
+from rushhour.roadnets.levels import Levels, packed_levels
 from rushhour.roadnets.nearest import RoadPlace, nearest_road
 from rushhour.roadnets.street_names import (
     MEET,
@@ -95,6 +96,7 @@ class Network(Shown):
     zebras: Zebras = field(default_factory=lambda: packed_zebras(()))  # marked crossings
     surroundings: Surroundings = field(default_factory=packed_areas)  # drawn below the roads
     height: NDArray[np.float64] = field(default_factory=level)
+    levels: Levels = field(default_factory=packed_levels)  # bridges and tunnels
     street_names: tuple[str, ...] = ()  # names and numbers of streets, each once
     streets: Streets = field(default_factory=no_streets)  # which of them each road has
     # What others derive from the network once and keep with it, by a key of their own.

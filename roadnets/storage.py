@@ -34,6 +34,7 @@ from rushhour.roadnets.hdf5_file import (
     open_hdf5,
     with_differences,
 )
+from rushhour.roadnets.levels import Levels, packed_levels
 from rushhour.roadnets.model import Network, Zones, no_zones
 from rushhour.roadnets.signals.actuation import fixed_times
 from rushhour.roadnets.storage_checks import Parts, check_network
@@ -57,6 +58,7 @@ LATER: Final[dict[str, Callable[[Signals], Any]]] = {
     "zebras": lambda _: packed_zebras(()),
     "streets": lambda _: no_streets(),
     "surroundings": lambda _: packed_areas(),
+    "levels": lambda _: packed_levels(),
 }
 OF_PARTS: Final = {"zone_ids": "zones", "street_names": "streets"}  # texts, which came with them
 # The same for single arrays: of what size, all zero; "" none at all.
@@ -212,6 +214,7 @@ def read_network(group: Group) -> Network:
             zebras=Zebras(**arrays["zebras"]),
             surroundings=Surroundings(**arrays["surroundings"]),
             height=shapes["height"],
+            levels=Levels(**arrays["levels"]),
             street_names=names["street_names"],
             streets=Streets(**arrays["streets"]),
         )

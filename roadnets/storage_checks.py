@@ -41,6 +41,7 @@ def check_network(parts: Parts, names: Mapping[str, tuple[str, ...]]) -> None:
         "phases": len(parts["signals"]["phase_end"]),
         "detectors": len(parts["actuation"]["lane"]),
         "zebras": len(parts["zebras"]["width"]),
+        "stretches": len(parts["levels"]["road"]),
         "rings": len(parts["surroundings"]["kind"]),
         "places": len(parts["surroundings"]["x"]),
         "street_names": len(names["street_names"]),
@@ -149,6 +150,7 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         ),
         "banned/start": bool(((banned >= SHORTEST) & (banned <= LONGEST)).all())
         and len(parts["banned"]["road"]) <= MOST,
+        "levels/begin": _follow(parts["levels"]),
         "shapes/height": len(shapes["height"]) in (0, count["points"]),
         "streets/name, ref": [len(called) for called in parts["streets"].values()]
         in ([0, 0], 2 * [count["roads"]]),
@@ -176,6 +178,13 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         }
     )
     _refuse_what_does_not_agree(_derived(parts, count))
+
+
+def _follow(levels: dict[str, NDArray[Any]]) -> bool:
+    """Whether stretches have an extent and lie one after the other, by road."""
+    road, begin, end = levels["road"], levels["begin"], levels["end"]
+    after = (road[1:] > road[:-1]) | ((road[1:] == road[:-1]) & (begin[1:] >= end[:-1]))
+    return bool((begin >= 0.0).all() and (end > begin).all() and after.all())
 
 
 def _refuse_what_does_not_agree(agree: Mapping[str, bool]) -> None:

@@ -9,6 +9,7 @@ from rushhour.kernels.core.vehicles import MAX_LANES
 from rushhour.roadnets.build import FASTEST, WIDEST
 from rushhour.roadnets.drafts.index import HIGHEST_PRIORITY
 from rushhour.roadnets.drafts.shapes import LONGEST
+from rushhour.roadnets.levels import MOST_LEVEL
 from rushhour.roadnets.reading.values import FARTHEST
 from rushhour.roadnets.signals.programs import LATEST
 from rushhour.roadnets.signals.programs import LONGEST as LONGEST_PHASE
@@ -142,6 +143,12 @@ FIELDS: Final[dict[str, dict[str, Field]]] = {
         "x": Field(np.float32, "m", "places", "finite", FARTHEST),
         "y": Field(np.float32, "m", "places", "finite", FARTHEST),
         "corner": Field(I4, "place in x, three of each triangle", "", "index places"),
+    },
+    "levels": {
+        "road": Field(I4, "road", "stretches", "index roads"),
+        "begin": Field(F8, "share of the road's length", "stretches", "finite", 1.0),
+        "end": Field(F8, "share of the road's length", "stretches", "finite", 1.0),
+        "level": Field(np.int8, "above the ground", "stretches", "any", MOST_LEVEL),
     },
     "streets": {
         "name": Field(I4, "place in street_names, -1 none", "", "none or street_names"),

@@ -23,8 +23,9 @@ from rushhour.roadnets.findings import (
 )
 from rushhour.roadnets.lint.checks import findings as lint
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.osm.crossings import close_pairs, level_of
+from rushhour.roadnets.osm.crossings import close_pairs
 from rushhour.roadnets.osm.network import read_osm_draft
+from rushhour.roadnets.osm.ways.tags import level_of
 
 pytest.importorskip("osmium")
 

@@ -31,6 +31,7 @@ def signalled():
     draft.zones = [DraftZone("7", ["c"], ["e", "n"]), DraftZone("8", [], ["w"])]
     draft.banned = [("in_w", "out_e", "in_e"), ("in_w", "out_e", "in_e", "out_s")]
     draft.roads[1].ends_only = True
+    draft.roads[1].levels = [(0.25, 0.5, 1), (0.5, 1.0, -2)]
     return finish(draft)
 
 
@@ -43,8 +44,8 @@ def stored(tmp_path):
 
 def assert_same(a, b):
     for part, other in zip(
-        (*a.arrays, a.zones, a.banned, a.actuation, a.surroundings),
-        (*b.arrays, b.zones, b.banned, b.actuation, b.surroundings),
+        (*a.arrays, a.zones, a.banned, a.actuation, a.surroundings, a.levels),
+        (*b.arrays, b.zones, b.banned, b.actuation, b.surroundings, b.levels),
         strict=True,
     ):
         for name, x, y in zip(part._fields, part, other, strict=True):
@@ -56,7 +57,7 @@ def assert_same(a, b):
             continue
         if f.name == "findings":  # ragged
             assert a.findings == b.findings
-        elif f.name not in ("arrays", "zones", "banned", "actuation", "surroundings"):
+        elif f.name not in ("arrays", "zones", "banned", "actuation", "surroundings", "levels"):
             np.testing.assert_array_equal(getattr(a, f.name), getattr(b, f.name), err_msg=f.name)
 
 

@@ -23,6 +23,7 @@ from rushhour.viewer.painting import paint_vehicles
 from rushhour.viewer.png import write_png
 from rushhour.viewer.shapes import (
     Quads,
+    Strips,
     around,
     end_bars,
     lane_arrows,
@@ -32,6 +33,7 @@ from rushhour.viewer.shapes import (
     zebra_bars,
 )
 from rushhour.viewer.silhouettes import UNKNOWN
+from rushhour.viewer.storeys import levels_of, node_levels
 from rushhour.viewer.street_labels import StreetLabels, paint_names
 from rushhour.viewer.surfaces import surfaces
 from rushhour.viewer.themes import DARK, SPEEDS, Colour, Theme
@@ -118,28 +120,36 @@ def draw_network(
     kerb = np.maximum(0.35, pixel * (0.45 if near else np.array(LEAST_KERB)[grade]))
     edges = strips.quads(half + kerb, -half - kerb)
     fills = strips.quads(half + 0.05, -half - 0.05)
-    grades = [np.flatnonzero(seen & (grade == k)) for k in range(len(theme.roads))]
-    if near:
-        for of_grade in grades:
-            raster.fill_quads(edges[of_grade], theme.kerb)
-        _fill_intersections(raster, network, theme, float(kerb.min()))
-    for k, of_grade in enumerate(
-        grades
-    ):  # from afar main streets lie on side streets, kerbs and all
-        if not near:
-            raster.fill_quads(edges[of_grade], theme.kerb)
-        shades = np.tile(np.array(theme.roads[k], np.uint8), (of_grade.size, 1))
-        if lane_colours is not None:
-            told = lane_colours[strips.lane[of_grade]]
-            shades = np.where(told[:, 3:] > 0, told[:, :3], shades).astype(np.uint8)
-        raster.fill_quads(fills[of_grade], shades)
+    for level in levels_of(network) if near else (None,):
+        here = seen if level is None else seen & (strips.level == level)
+        grades = [np.flatnonzero(here & (grade == k)) for k in range(len(theme.roads))]
+        if near:
+            for of_grade in grades:
+                raster.fill_quads(edges[of_grade], theme.kerb)
+            _fill_intersections(raster, network, theme, float(kerb.min()), level)
+        for k, of_grade in enumerate(grades):
+            if not near:  # from afar main streets lie on side streets, kerbs and all
+                raster.fill_quads(edges[of_grade], theme.kerb)
+            shades = np.tile(np.array(theme.roads[k], np.uint8), (of_grade.size, 1))
+            if lane_colours is not None:
+                told = lane_colours[strips.lane[of_grade]]
+                shades = np.where(told[:, 3:] > 0, told[:, :3], shades).astype(np.uint8)
+            raster.fill_quads(fills[of_grade], shades)
+        _paint_markings(raster, network, strips.of(here), theme, level)
+    return raster
+
+
+def _paint_markings(
+    raster: Raster, network: Network, strips: Strips, theme: Theme, level: int | None
+) -> None:
+    """Paint what is on the lanes of a level; None: of all."""
     if raster.pixels_per_metre >= MARKS_FROM:
         raster.fill_quads(lane_marks(network, strips), theme.marks)
-        raster.fill_quads(zebra_bars(network), theme.stops)
-        raster.fill_quads(stop_lines(network), theme.stops)
+        if not level:
+            raster.fill_quads(zebra_bars(network), theme.stops)
+        raster.fill_quads(stop_lines(network, level), theme.stops)
     if raster.pixels_per_metre >= ARROWS_FROM:
-        raster.fill_quads(lane_arrows(network), theme.marks)
-    return raster
+        raster.fill_quads(lane_arrows(network, level), theme.marks)
 
 
 def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
@@ -152,12 +162,16 @@ def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
         paint_names(raster.canvas, names, raster.pixels(names.at), raster.scale, theme)
 
 
-def _fill_intersections(raster: Raster, network: Network, theme: Theme, kerb: float) -> None:
-    """Paint the surfaces of crossings, with kerbs around them."""
+def _fill_intersections(
+    raster: Raster, network: Network, theme: Theme, kerb: float, level: int | None
+) -> None:
+    """Paint the surfaces of crossings of a level, with kerbs around them; None: of all."""
     found, roads = surfaces(network), np.array(theme.roads, np.uint8)
     node = found.owner[found.corner[:, 0]]
     corners = found.points[found.corner]
     seen = _visible(raster, corners.min(axis=1), corners.max(axis=1))
+    if level is not None:
+        seen &= node_levels(network)[node] == level
     raster.fill_quads(found.triangles(kerb)[seen][:, [0, 1, 2, 2]], theme.kerb)
     raster.fill_quads(corners[seen][:, [0, 1, 2, 2]], roads[node_grades(network)[node[seen]]])
 

@@ -26,6 +26,7 @@ from rushhour.viewer.shapes import (
     strips_of,
     zebra_bars,
 )
+from rushhour.viewer.storeys import levels_of, node_levels
 from rushhour.viewer.surfaces import surfaces
 from rushhour.viewer.themes import DARK, Theme
 
@@ -100,15 +101,22 @@ class RoadMesh:
     """The meshes of a network, each made when it is first asked for.
 
     origin: (2,) m, of all places.   box: of the network, m.   race: it is the ground of one.
+    level: of what has meshes, None: all.
     """
 
     race = False
 
-    def __init__(self, network: Network, theme: Theme = DARK) -> None:
-        self.network, self.theme = network, theme
+    def __init__(self, network: Network, theme: Theme = DARK, level: int | None = None) -> None:
+        self.network, self.theme, self.level = network, theme, level
         self.box: Box = network_box(network)
         x0, y0, x1, y1 = self.box
         self.origin = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
+
+    @cached_property
+    def storeys(self) -> tuple["RoadMesh", ...]:
+        """A mesh of each level, from below; of a network without bridges itself."""
+        levels = levels_of(self.network)
+        return (self,) if levels == (None,) else tuple(RoadMesh(self.network, self.theme, k) for k in levels)  # fmt: skip
 
     @cached_property
     def lanes(self) -> tuple[Mesh, ...]:
@@ -147,10 +155,17 @@ class RoadMesh:
         grade = lane_grades(self.network)[strips.lane]
         half = 0.5 * self.network.arrays.lanes.width[strips.lane] + OVERLAP
         quads = joined(strips).quads(half, -half)
+        here = np.ones(strips.level.size, bool) if coarse else self._here(strips.level)
         return tuple(
-            ribbons(quads[grade == k], colour, self.origin, strips.lane[grade == k])
+            ribbons(
+                quads[here & (grade == k)], colour, self.origin, strips.lane[here & (grade == k)]
+            )
             for k, colour in enumerate(self.theme.roads)
         )
+
+    def _here(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some levels has these meshes."""
+        return np.ones(level.size, bool) if self.level is None else np.asarray(level == self.level)
 
     @cached_property
     def corners(self) -> Mesh:
@@ -162,29 +177,31 @@ class RoadMesh:
         grade = node_grades(self.network)[found.owner]
         vertices["a_colour"] = np.array(self.theme.roads, np.float32)[grade] / 255.0
         vertices["a_lane"] = -1.0
-        return Mesh(vertices, found.corner.astype(np.uint32))
+        here = self._here(node_levels(self.network)[found.owner[found.corner[:, 0]]])
+        return Mesh(vertices, found.corner[here].astype(np.uint32))
 
     @cached_property
     def marks(self) -> Mesh:
         """Markings between lanes."""
-        return ribbons(
-            lane_marks(self.network, strips_of(self.network)), self.theme.marks, self.origin
-        )
+        strips = strips_of(self.network)
+        marks = lane_marks(self.network, strips.of(self._here(strips.level)))
+        return ribbons(marks, self.theme.marks, self.origin)
 
     @cached_property
     def zebras(self) -> Mesh:
         """Marked crossings of pedestrians."""
-        return ribbons(zebra_bars(self.network), self.theme.stops, self.origin)
+        bars = zebra_bars(self.network)
+        return ribbons(bars[:0] if self.level else bars, self.theme.stops, self.origin)
 
     @cached_property
     def stops(self) -> Mesh:
         """Stop lines, and teeth where one yields."""
-        return ribbons(stop_lines(self.network), self.theme.stops, self.origin)
+        return ribbons(stop_lines(self.network, self.level), self.theme.stops, self.origin)
 
     @cached_property
     def arrows(self) -> Mesh:
         """What may be done from lanes, painted before their ends."""
-        return ribbons(lane_arrows(self.network), self.theme.marks, self.origin)
+        return ribbons(lane_arrows(self.network, self.level), self.theme.marks, self.origin)
 
     def lights(self, lanes: NDArray[np.intp], colours: NDArray[np.uint8]) -> Mesh:
         """Bars across the ends of lanes in the colours that their signals show, (n, 3)."""

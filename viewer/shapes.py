@@ -1,6 +1,6 @@
 """Polygons of lanes, markings and what lies around, in metres."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.network import LEFT, RIGHT, STRAIGHT
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.surroundings import BUILDING, GREEN, WATER
+from rushhour.viewer.storeys import levels_at, stretches
 from rushhour.viewer.themes import Colour, Theme
 
 Quads = NDArray[np.float64]  # (n, 4, 2), m
@@ -33,6 +34,7 @@ ASIDE: Final = (
     ((1.6, 0.55), (2.11, 1.3), (2.11, 1.3), (2.62, 0.55)),
 )
 BUILDINGS_FROM: Final = 0.25  # pixels per m from which on buildings are drawn
+SAME_PLACE: Final = 0.01  # m
 BAR: Final = 0.5  # m of a bar of a zebra, and between two
 STOPS: Final = 1
 YIELDS: Final = 2
@@ -49,6 +51,11 @@ class Strips:
     at: NDArray[np.float64]  # (n,) m, station of a
     length: NDArray[np.float64]  # (n,) m
     lane: NDArray[np.int32]  # (n,)
+    level: NDArray[np.int64]  # (n,) over or under the ground
+
+    def of(self, some: NDArray[np.bool_] | NDArray[np.intp]) -> "Strips":
+        """Some of them."""
+        return Strips(*(getattr(self, one.name)[some] for one in fields(self)))
 
     def quads(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> Quads:
         """The strip of each segment between two offsets to the left of its line, each (n,)."""
@@ -73,6 +80,8 @@ def strips_of(network: Network, coarse: bool = False) -> Strips:
         kept[network.point_start[:-1]] = True
         kept[network.point_start[1:] - 1] = True
         points, station, owner = points[kept], station[kept], owner[kept]
+    elif network.levels.road.size:
+        points, station, owner = _cut_at_levels(network, points, station, owner)
     inside = owner[1:] == owner[:-1]
     along = points[1:] - points[:-1]
     length = np.hypot(along[:, 0], along[:, 1])
@@ -96,7 +105,34 @@ def strips_of(network: Network, coarse: bool = False) -> Strips:
         station[:-1][inside],
         length[inside],
         owner[1:][inside],
+        levels_at(network, owner[1:][inside], station[:-1][inside] + 0.5 * length[inside]),
     )
+
+
+def _cut_at_levels(
+    network: Network,
+    points: NDArray[np.float64],
+    station: NDArray[np.float64],
+    owner: NDArray[np.int32],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+    """Lines of lanes with places more where they come to another level."""
+    some = stretches(network)
+    lane, at = np.tile(some.lane, 2), np.concatenate((some.begin, some.end))
+    # One line through all lanes, on which each has a part of its own.
+    base = np.concatenate(([0.0], np.cumsum(network.arrays.lanes.length + 1.0)))
+    there, along = base[owner] + station, base[lane] + at
+    near = np.minimum(
+        along - there[np.searchsorted(there, along, "right") - 1],
+        there[np.minimum(np.searchsorted(there, along), there.size - 1)] - along,
+    )
+    along, first = np.unique(along[near > SAME_PLACE], return_index=True)
+    lane = lane[near > SAME_PLACE][first]
+    place = np.searchsorted(there, along)
+    more = np.column_stack([np.interp(along, there, points[:, k]) for k in (0, 1)])
+    return (
+        np.insert(points, place, more, axis=0), np.insert(station, place, along - base[lane]),
+        np.insert(owner, place, lane.astype(np.int32)),
+    )  # fmt: skip
 
 
 def lane_marks(network: Network, strips: Strips) -> Quads:
@@ -151,11 +187,11 @@ def zebra_bars(network: Network) -> Quads:
     return np.stack((corner - along, corner + along, far + along, far - along), axis=1)
 
 
-def stop_lines(network: Network) -> Quads:
+def stop_lines(network: Network, level: int | None = None) -> Quads:
     """A bar across the end of every lane that must stop or has a signal; of those that yield whatever
-    they do, teeth that point at who comes.
+    they do, teeth that point at who comes. level: of the ends of lanes, None: any.
     """
-    kinds = stop_kinds(network)
+    kinds = np.where(_end_at(network, level), stop_kinds(network), 0)
     lanes = np.flatnonzero(kinds == YIELDS)
     edge = LINE * network.arrays.lanes.width[lanes]
     count = np.maximum(2, np.rint(2.0 * edge / TOOTH).astype(np.intp))
@@ -170,11 +206,11 @@ def stop_lines(network: Network) -> Quads:
     return np.concatenate((end_bars(network, np.flatnonzero(kinds == STOPS), STOP_LINE), teeth))
 
 
-def lane_arrows(network: Network) -> Quads:
-    """What may be done from a lane, painted before its end, where its road has several lanes."""
+def lane_arrows(network: Network, level: int | None = None) -> Quads:
+    """What may be done from a lane, painted before its end, where its road has several lanes. level: as of `stop_lines`."""
     lanes, ways, n = network.arrays.lanes, network.arrays.connectors, network.n_road_lanes
     wanted = network.arrays.roads.lane_count[lanes.road[:n]] > 1
-    wanted &= lanes.length[:n] >= LEAST_ARROWED
+    wanted &= (lanes.length[:n] >= LEAST_ARROWED) & _end_at(network, level)
     may = [np.bincount(ways.from_lane[ways.turn == k], minlength=n)[:n] > 0 for k in range(3)]
     parts: list[tuple[NDArray[np.bool_], tuple[tuple[float, float], ...]]]
     parts = [(may[0] | may[1] | may[2], one) for one in STEM]
@@ -187,6 +223,14 @@ def lane_arrows(network: Network) -> Quads:
         before = np.array((ARROW, 0.0)) + np.array((-1.0, 1.0)) * np.array(shape)
         quads.append(_before_ends(network, seen, np.tile(before, (seen.size, 1, 1))))
     return np.concatenate(quads)
+
+
+def _end_at(network: Network, level: int | None) -> NDArray[np.bool_]:
+    """Which lanes of roads end at a level; None: all."""
+    if level is None:
+        return np.ones(network.n_road_lanes, bool)
+    lanes = np.arange(network.n_road_lanes)
+    return np.asarray(levels_at(network, lanes, network.arrays.lanes.length[: lanes.size]) == level)
 
 
 def paint_facts() -> dict[str, Any]:

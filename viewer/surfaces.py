@@ -60,7 +60,14 @@ class Surfaces:
 
 
 def surfaces(network: Network) -> Surfaces:
-    """The surfaces of the crossings of a network."""
+    """The surfaces of the crossings of a network, found once."""
+    if "surfaces" not in network.derived:
+        network.derived["surfaces"] = _found(network)
+    kept: Surfaces = network.derived["surfaces"]
+    return kept
+
+
+def _found(network: Network) -> Surfaces:
     bent = _bent(network)
     count = np.bincount(
         network.arrays.connectors.intersection, minlength=len(network.intersection_ids)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.findings import Finding
+from rushhour.roadnets.levels import Stretch
 from rushhour.roadnets.surroundings import Area
 from rushhour.roadnets.zebras import Zebra
 
@@ -38,6 +39,7 @@ class DraftRoad:
     heights: (k, 3) places along it whose heights are known; grade: how much it rises per metre.
     name, ref: of its street, as "Main St" and "A 1"; several with ";" between.
     aloft: (k, 2) lines of its bridges and tunnels, which do not lie on the ground.
+    levels: its stretches over or under others, see roadnets.levels.
     """
 
     id: str
@@ -51,6 +53,7 @@ class DraftRoad:
     grade: float | None = None
     ref: str = ""
     aloft: list[NDArray[np.float64]] = field(default_factory=list)
+    levels: list[Stretch] = field(default_factory=list)
 
 
 @dataclass(slots=True)

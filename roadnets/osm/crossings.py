@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.fixes import GAP, fix_line
 from rushhour.roadnets.osm.links import Streets
 from rushhour.roadnets.osm.ways.reading import OsmMap
-from rushhour.roadnets.osm.ways.tags import Tags, is_open
+from rushhour.roadnets.osm.ways.tags import Tags, is_open, level_of
 
 NEAR: Final = 2.0  # m from a dead end to another way
 CELL: Final = 40.0  # m
@@ -55,16 +55,6 @@ def find_crossings(osm: OsmMap, streets: Streets) -> None:
     other = np.where(loose[i], j, i)
     ends = (loose[i] != loose[j]) & (segments.way[i] != segments.way[j])
     _near_misses(streets, [way.id for way in ways], segments, first[ends], other[ends])
-
-
-def level_of(tags: Tags) -> int:
-    """The level of a way: its layer, else above the ground for bridges and below for tunnels."""
-    text = tags.get("layer", "")
-    if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < 4:
-        return int(text)
-    if tags.get("bridge", "no") != "no":
-        return 1
-    return -1 if tags.get("tunnel", "no") != "no" else 0
 
 
 def _segments(

@@ -31,7 +31,7 @@ from rushhour.roadnets.osm.legs import (
     stop_line,
     street_line,
 )
-from rushhour.roadnets.osm.links import Road, Streets, lines_aloft, node_at, rise_of
+from rushhour.roadnets.osm.links import Road, Streets, levels_of, lines_aloft, node_at, rise_of
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import Turns
 from rushhour.roadnets.osm.places import Places, direction, priority_of
@@ -169,6 +169,10 @@ class Drafter:
             self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors,
             grade=rise_of(self.streets, link, forward), ref=link.rules.ref,
             aloft=lines_aloft(self.streets, link),
+            levels=levels_of(
+                self.streets, link,
+                (self.ends[index, True].setback, self.ends[index, False].setback), forward,
+            ),
         )  # fmt: skip
 
     def _on_ground(self, home: int) -> bool:

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
+from rushhour.roadnets.levels import MOST_LEVEL, Stretch
 from rushhour.roadnets.osm.built_up import BuiltUp
 from rushhour.roadnets.osm.ways.hills import grade_of
 from rushhour.roadnets.osm.ways.legal import KMH
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.rules import rules_of
-from rushhour.roadnets.osm.ways.tags import Direction, Doubt, Tags, WayRules, is_open
+from rushhour.roadnets.osm.ways.tags import Direction, Doubt, Tags, WayRules, is_open, level_of
 from rushhour.roadnets.reading.remarks import Remarks
 from rushhour.roadnets.street_names import joined_names
 
@@ -69,6 +70,8 @@ class Streets:
     # Rise per metre between two nodes of a way that says its incline, in its direction.
     grades: dict[tuple[int, int], float] = field(default_factory=dict)
     aloft: set[frozenset[int]] = field(default_factory=set)  # neighbours on a bridge, in a tunnel
+    # Neighbours that do not lie at level 0, and where they do.
+    levels: dict[frozenset[int], int] = field(default_factory=dict)
     cut: set[int] = field(default_factory=set)  # nodes at which the map was cut
 
     def find(
@@ -129,6 +132,31 @@ def rise_of(streets: Streets, link: Link, forward: bool) -> float | None:
             rise, said = rise + grade * step, said + step
     sign = 1.0 if forward else -1.0
     return sign * rise / length if said > 0.0 and said >= 0.5 * length else None
+
+
+def levels_of(
+    streets: Streets, link: Link, cut: tuple[float, float], forward: bool
+) -> list[Stretch]:
+    """The stretches of a link driven one way that do not lie at level 0. cut: m before its road begins, and behind its end."""
+    if not any(frozenset(pair) in streets.levels for pair in pairwise(link.nodes)):
+        return []
+    steps = [dist(streets.xy[a], streets.xy[b]) for a, b in pairwise(link.nodes)]
+    length = max(sum(steps) - sum(cut), SAME_PLACE)
+    found: list[Stretch] = []
+    at = -cut[0]
+    for pair, step in zip(pairwise(link.nodes), steps, strict=True):
+        level = streets.levels.get(frozenset(pair), 0)
+        begin, end = (min(1.0, max(0.0, s / length)) for s in (at, at + step))
+        at += step
+        if not forward:
+            begin, end = 1.0 - end, 1.0 - begin
+        if not level or begin >= end:
+            continue
+        if found and found[-1][2] == level and begin <= found[-1][1] and end >= found[-1][0]:
+            begin, end = min(begin, found[-1][0]), max(end, found[-1][1])
+            found.pop()
+        found.append((begin, end, max(-MOST_LEVEL, min(MOST_LEVEL, level))))
+    return found
 
 
 def lines_aloft(streets: Streets, link: Link) -> list[NDArray[np.float64]]:
@@ -198,10 +226,12 @@ def _said(way: OsmWay) -> _Said:
 
 
 def _note_hills(ways: list[OsmWay], reversed_: dict[_Said, bool], streets: Streets) -> None:
-    """Note the rises of ways, what is said of them in vain, and which do not lie on the ground."""
+    """Note the rises of ways, what is said of them in vain, and at which levels they lie."""
     for way in ways:
         if any(way.tags.get(key, "no") != "no" for key in ("bridge", "tunnel")):
             streets.aloft.update(frozenset(pair) for pair in pairwise(way.nodes))
+        if level := level_of(way.tags):
+            streets.levels.update(dict.fromkeys(map(frozenset, pairwise(way.nodes)), level))
         grade, doubt = grade_of(way.tags)
         if doubt:
             streets.remarks.add(

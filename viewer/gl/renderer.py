@@ -49,8 +49,8 @@ class Renderer:
     ) -> None:
         self._roads, self._smoothing, self._timed = roads, smoothing, timed
         self._painter, self._images = RibbonPainter(), ImagePainter()
-        self._layers: dict[str, Ribbons] = {}
-        self._graded: dict[str, list[Ribbons]] = {}
+        self._layers: dict[tuple[str, int], Ribbons] = {}
+        self._graded: dict[tuple[str, int], list[Ribbons]] = {}
         self._lights, self._lines = Ribbons(), Ribbons()
         self._light_states: NDArray[np.uint8] | None = None
         self._names = NamePainter(roads.theme)
@@ -126,7 +126,6 @@ class Renderer:
         near = 1.0 / camera.scale  # pixels per m
         paint, layer = self._painter.draw, self._layer
         close = near > AREAS_FROM
-        grades = self._lanes("lanes" if close else "far_lanes")
         kerbs = [max(0.35, (0.45 if close else one) * camera.scale) for one in LEAST_KERB]
         least = [0.5 * one * camera.scale for one in LEAST_LANES]
         gloo.set_state(blend=False, cull_face=False, depth_test=False)
@@ -134,32 +133,36 @@ class Renderer:
         if self._roads.network.surroundings.corner.size:
             paint(layer("around" if near >= BUILDINGS_FROM else "far_around"), *view)
         kerb = _unit(self._roads.theme.kerb)
-        if close:
-            for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
-                paint(lanes, *view, widen=kerbed, least=wide, colour=kerb)
-            paint(layer("corners"), *view, widen=kerbs[0], colour=kerb)
-            paint(layer("corners"), *view)
-        for lanes, wide, kerbed in zip(grades, least, kerbs, strict=False):
-            if not close:  # main streets lie on side streets, kerbs and all
-                paint(lanes, *view, widen=kerbed, least=wide, colour=kerb)
-            paint(lanes, *view, least=wide, by_lane=scene.lane_colours is not None)
-        if near >= MARKS_FROM:
-            for name in ("marks", "zebras", "stops"):
-                paint(layer(name), *view, least=0.5 * camera.scale)
-        if near >= ARROWS_FROM and not self._roads.race:
-            paint(layer("arrows"), *view)
+        for k, _ in enumerate(self._roads.storeys) if close else ():
+            lanes = self._lanes("lanes", k)
+            for one, wide, kerbed in zip(lanes, least, kerbs, strict=False):
+                paint(one, *view, widen=kerbed, least=wide, colour=kerb)
+            paint(layer("corners", k), *view, widen=kerbs[0], colour=kerb)
+            paint(layer("corners", k), *view)
+            for one, wide in zip(lanes, least, strict=False):
+                paint(one, *view, least=wide, by_lane=scene.lane_colours is not None)
+            if near >= MARKS_FROM:
+                for name in ("marks", "zebras", "stops"):
+                    paint(layer(name, k), *view, least=0.5 * camera.scale)
+            if near >= ARROWS_FROM and not self._roads.race:
+                paint(layer("arrows", k), *view)
+        if not close:  # main streets lie on side streets, kerbs and all
+            for one, wide, kerbed in zip(self._lanes("far_lanes"), least, kerbs, strict=False):
+                paint(one, *view, widen=kerbed, least=wide, colour=kerb)
+                paint(one, *view, least=wide, by_lane=scene.lane_colours is not None)
 
-    def _lanes(self, name: str) -> list[Ribbons]:
+    def _lanes(self, name: str, storey: int = 0) -> list[Ribbons]:
         """The meshes of lanes by grade, made when they are first drawn."""
-        if name not in self._graded:
-            self._graded[name] = [Ribbons(mesh) for mesh in getattr(self._roads, name)]
-        return self._graded[name]
+        if (name, storey) not in self._graded:
+            found = getattr(self._roads.storeys[storey], name)
+            self._graded[name, storey] = [Ribbons(mesh) for mesh in found]
+        return self._graded[name, storey]
 
-    def _layer(self, name: str) -> Ribbons:
+    def _layer(self, name: str, storey: int = 0) -> Ribbons:
         """A mesh of the roads, made when it is first drawn."""
-        if name not in self._layers:
-            self._layers[name] = Ribbons(getattr(self._roads, name))
-        return self._layers[name]
+        if (name, storey) not in self._layers:
+            self._layers[name, storey] = Ribbons(getattr(self._roads.storeys[storey], name))
+        return self._layers[name, storey]
 
     def _draw_lights(self, scene: Scene) -> None:
         if self._light_states is not scene.lights:

@@ -296,16 +296,18 @@ class Draw {
       const least = { local: 0.6, main: 1.5, fast: 2.2 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
       const rim = kerb - 0.55 * scale * Math.min(1, Math.max(0, (scale - 14) / 11)); // of side streets: the thinner from 14 m a pixel to 25
       const far = scale > FAR ? "far " : ""; // roads as one line each
-      for (const g of grades) this.paint(far + g, at, box, { widen: g === "local" ? rim : kerb, least: least[g] * scale + (g === "local" ? rim : kerb), style: STYLE.kerb });
-      if (near > 0.25) this.paint("corners", at, box, { widen: kerb, style: STYLE.kerb });
-      if (near > 0.25) this.paint("corners", at, box);
-      for (const g of grades) this.paint(far + g, at, box, { least: least[g] * scale });
-      if (near > 1.4) {
+      for (const level of far ? [0] : this.ground.levels) {
+        const on = onLevel(level);
+        for (const g of grades) this.paint(far + g + on, at, box, { widen: g === "local" ? rim : kerb, least: least[g] * scale + (g === "local" ? rim : kerb), style: STYLE.kerb });
+        if (near > 0.25) this.paint("corners" + on, at, box, { widen: kerb, style: STYLE.kerb });
+        if (near > 0.25) this.paint("corners" + on, at, box);
+        for (const g of grades) this.paint(far + g + on, at, box, { least: least[g] * scale });
+        if (near <= 1.4) continue;
         gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
         const alpha = Math.min(1, (near - 1.4) / 1.6);
-        this.paint("marks", at, box, { least: 0.4 * scale, alpha });
-        this.paint("zebras", at, box, { alpha }); this.paint("stops", at, box, { alpha });
-        if (near > 3.5) this.paint("arrows", at, box, { alpha: Math.min(1, (near - 3.5) / 2) });
+        this.paint("marks" + on, at, box, { least: 0.4 * scale, alpha });
+        this.paint("zebras" + on, at, box, { alpha }); this.paint("stops" + on, at, box, { alpha });
+        if (near > 3.5) this.paint("arrows" + on, at, box, { alpha: Math.min(1, (near - 3.5) / 2) });
         gl.disable(gl.BLEND);
       }
     }

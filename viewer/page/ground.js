@@ -79,6 +79,9 @@ function waysOf(head) {
   return { roads, start, to: head.way_to, limit: head.lane_limit };
 }
 
+// What the name of a mesh ends in that lies at a level.
+const onLevel = (level) => (level ? ` at ${level}` : "");
+
 class Ground {
   constructor(head) {
     const facts = head.facts;
@@ -94,6 +97,9 @@ class Ground {
     this.count = n;
     this.laneRoad = new Int32Array(n).fill(-1);
     for (let r = 0; r < head.road_lane.length; r++) this.laneRoad.fill(r, head.road_lane[r], head.road_lane[r] + head.road_lanes[r]);
+    this.levels = [...new Set([0, ...head.level_of])].sort((a, b) => a - b); // from below
+    this.stretches = new Map(); // of each road those that lie at another level than 0
+    head.level_road.forEach((road, k) => { if (!this.stretches.has(road)) this.stretches.set(road, []); this.stretches.get(road).push(k); });
     this.ways = waysOf(head); this.outStart = this.ways.start;
     const [local, main, fast] = this.farRoads();
     this.meshes = { ...this.around(), "far local": local, "far main": main, "far fast": fast };
@@ -123,33 +129,57 @@ class Ground {
     }
     return [...tiles.values()];
   }
-  // Lanes with what is painted on them, and crossings, tile by tile.
+  // A lane in pieces that lie at one level each.
+  pieces(lane) {
+    const { start, x, y } = this.lanes, from = start[lane], to = start[lane + 1], head = this.head;
+    if (lane >= this.roads) return [{ x, y, from, to, level: head.node_level[head.way_at[lane - this.roads]] }];
+    const some = this.stretches.get(this.laneRoad[lane]);
+    if (!some || to - from < 2) return [{ x, y, from, to, level: 0 }];
+    const at = [0], found = [], limits = [0], levels = [];
+    for (let i = from + 1; i < to; i++) at.push(at[i - from - 1] + Math.hypot(x[i] - x[i - 1], y[i] - y[i - 1]));
+    const total = at[at.length - 1], place = (s, i) => { const u = (s - at[i - 1]) / (at[i] - at[i - 1] || 1), p = from + i; return [x[p - 1] + u * (x[p] - x[p - 1]), y[p - 1] + u * (y[p] - y[p - 1])]; };
+    for (const k of some) { limits.push(head.level_begin[k] * total, head.level_end[k] * total); levels.push(0, head.level_of[k]); }
+    limits.push(total); levels.push(0);
+    levels.forEach((level, n) => {
+      const a = limits[n], b = limits[n + 1], xs = [], ys = [], add = ([X, Y]) => { xs.push(X); ys.push(Y); };
+      if (b - a < 0.01) return;
+      for (let i = 1; i < at.length; i++) {
+        if (at[i] <= a || at[i - 1] >= b) continue;
+        if (!xs.length) add(place(Math.max(a, at[i - 1]), i));
+        add(place(Math.min(b, at[i]), i));
+      }
+      found.push({ x: xs, y: ys, from: 0, to: xs.length, level });
+    });
+    return found;
+  }
+  // Lanes with what is painted on them, and crossings, tile by tile, those of each level apart.
   *nearRoads() {
-    const { start, x, y } = this.lanes, head = this.head, width = head.lane_width;
-    const grades = [STYLE.local, STYLE.main, STYLE.fast].map(() => new Mesh());
-    const marks = new Mesh(), stops = new Mesh(), arrows = new Mesh();
-    const tiles = this.tiles();
+    const head = this.head, width = head.lane_width, names = ["local", "main", "fast", "marks", "stops", "arrows", "zebras"];
+    const storeys = new Map(this.levels.map((level) => [level, Object.fromEntries(names.map((name) => [name, new Mesh()]))]));
     const leftSign = this.said.left_hand ? -1 : 1;
-    for (const { lanes, box } of tiles) {
+    for (const { lanes, box } of this.tiles()) {
       for (const l of lanes) {
-        const grade = head.lane_grade[l], half = 0.5 * width[l] + 0.05;
-        grades[grade].road = l < this.roads ? this.laneRoad[l] : -1;
-        grades[grade].ribbon(x, y, start[l], start[l + 1], half, 0, grade, 0.4);
-        if (l >= this.roads) continue;
-        const road = this.laneRoad[l], first = head.road_lane[road], last = first + head.road_lanes[road] - 1;
-        if (l < last) marks.ribbon(x, y, start[l], start[l + 1], 0.075, leftSign * 0.5 * width[l], STYLE.dash);
-        else marks.ribbon(x, y, start[l], start[l + 1], 0.075, leftSign * 0.5 * width[l], STYLE.mark);
-        const stop = head.lane_stop[l];
+        const grade = head.lane_grade[l], half = 0.5 * width[l] + 0.05, road = l < this.roads ? this.laneRoad[l] : -1;
+        const pieces = this.pieces(l), inner = l === head.road_lane[road] + head.road_lanes[road] - 1;
+        for (const { x, y, from, to, level } of pieces) {
+          const storey = storeys.get(level), mesh = storey[names[grade]];
+          mesh.road = road;
+          mesh.ribbon(x, y, from, to, half, 0, grade, 0.4);
+          if (road >= 0) storey.marks.ribbon(x, y, from, to, 0.075, leftSign * 0.5 * width[l], inner ? STYLE.mark : STYLE.dash);
+        }
+        if (road < 0) continue;
+        const stop = head.lane_stop[l], { stops, arrows } = storeys.get(pieces[pieces.length - 1].level);
         if (stop) this.line(stops, l, stop === 1);
         this.arrow(arrows, l);
       }
-      for (const mesh of [...grades, marks, stops, arrows]) mesh.cut(box);
+      for (const storey of storeys.values()) for (const name of names) storey[name].cut(box);
       yield;
     }
-    const zebras = new Mesh(), corners = this.corners();
+    const { zebras } = storeys.get(0);
     for (let a = 0; a + 1 < this.zebras.start.length; a++) zebras.polygon(this.zebras.x, this.zebras.y, this.zebras.start[a], this.zebras.start[a + 1], STYLE.stop);
     zebras.cut(null);
-    Object.assign(this.meshes, { local: grades[0], main: grades[1], fast: grades[2], marks, stops, arrows, corners, zebras });
+    for (const [level, storey] of storeys) for (const name of names) this.meshes[name + onLevel(level)] = storey[name];
+    Object.assign(this.meshes, this.corners());
   }
   // Green, water and buildings, by tiles of the map.
   around() {
@@ -206,20 +236,25 @@ class Ground {
     }
     return found;
   }
-  // The surfaces of crossings.
+  // The surfaces of crossings, those of each level apart.
   corners() {
-    const head = this.head, { start, x, y } = openLines(head, "round", 0.02), corners = signed(head, "round_corner"), mesh = new Mesh();
-    mesh.room(x.length, corners.length);
+    const head = this.head, { start, x, y } = openLines(head, "round", 0.02), corners = signed(head, "round_corner");
+    const meshes = new Map(this.levels.map((level) => [level, new Mesh()])), number = new Uint32Array(x.length), mesh = new Array(start.length - 1);
+    const ring = new Uint32Array(x.length);
     for (let k = 0; k + 1 < start.length; k++) {
       const first = start[k], n = start[k + 1] - first, grade = head.node_grade[head.round_at[k]];
+      mesh[k] = meshes.get(head.node_level[head.round_at[k]]); mesh[k].room(n, 0); ring.fill(k, first, first + n);
       for (let i = 0; i < n; i++) { // a middle is a ring of its own, and stays where it is
         const p = first + (i + n - 1) % n, q = first + (i + 1) % n, ex = x[q] - x[p], ey = y[q] - y[p], e = Math.hypot(ex, ey) || 1;
-        mesh.vertex(x[first + i], y[first + i], ey / e, -ex / e, 0, 0, grade);
+        number[first + i] = mesh[k].vertex(x[first + i], y[first + i], ey / e, -ex / e, 0, 0, grade);
       }
     }
-    for (let k = 0, at = 0; k < corners.length; k++) mesh.index[mesh.m++] = at += corners[k];
-    mesh.cut(null);
-    return mesh;
+    for (let k = 0, at = 0; k < corners.length; k += 3) {
+      const three = [0, 1, 2].map((c) => (at += corners[k + c])), one = mesh[ring[three[0]]];
+      one.room(0, 3); one.triangle(...three.map((p) => number[p]));
+    }
+    for (const one of meshes.values()) one.cut(null);
+    return Object.fromEntries([...meshes].map(([level, one]) => [`corners${onLevel(level)}`, one]));
   }
   end(lane) {
     const { start, x, y } = this.lanes, e = start[lane + 1] - 1;

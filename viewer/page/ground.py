@@ -15,6 +15,7 @@ from rushhour.viewer.page.blocks import signs, steps
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.road_sums import RoadSums
 from rushhour.viewer.shapes import stop_kinds, zebra_bars
+from rushhour.viewer.storeys import node_levels
 from rushhour.viewer.street_labels import street_lines
 from rushhour.viewer.street_layers import Streets, layer_called, layer_names, shares
 from rushhour.viewer.surfaces import Surfaces, surfaces
@@ -67,6 +68,11 @@ def network_arrays(
         "lane_grade": lane_grades(network),
         "node_grade": node_grades(network),
         "lane_stop": stop_kinds(network).astype(np.uint8),
+        "level_road": network.levels.road,
+        "level_begin": network.levels.begin,
+        "level_end": network.levels.end,
+        "level_of": network.levels.level.astype(np.int32),
+        "node_level": node_levels(network).astype(np.int32),
     }
     arrays |= _surfaces(surfaces(network), origin, box)
     bars = zebra_bars(network).reshape(-1, 2)

@@ -106,6 +106,16 @@ def is_open(tags: Tags, private: bool = False) -> bool:
     return True
 
 
+def level_of(tags: Tags) -> int:
+    """The level of a way: its layer, else above the ground for bridges and below for tunnels."""
+    text = tags.get("layer", "")
+    if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < 4:
+        return int(text)
+    if tags.get("bridge", "no") != "no":
+        return 1
+    return -1 if tags.get("tunnel", "no") != "no" else 0
+
+
 def closed_ways(tags: Tags) -> list[str]:
     """Which of "forward" and "backward" are closed to cars by tags of one direction alone."""
     found = []

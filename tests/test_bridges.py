@@ -1,0 +1,156 @@
+"""Bridges and tunnels of maps: kept at import, drawn over what they lead over, wherever a map is drawn."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from browsers import Opened, chromium
+from osm_texts import Nodes, street, write_osm
+from PIL import Image
+
+from rushhour.cli import main
+from rushhour.roadnets.errors import NetworkError
+from rushhour.roadnets.gate import parts_of
+from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import load, save
+from rushhour.viewer.raster import draw_network
+from rushhour.viewer.storeys import levels_at, node_levels
+from rushhour.viewer.themes import DAY
+
+pytest.importorskip("osmium")
+
+# A street from west to east and, without a node in common, one from south to north over it, in three ways; their ends meet.
+PLACES: Nodes = {
+    1: (-300.0, 0.0), 2: (300.0, 0.0), 3: (10.0, -300.0), 4: (10.0, -60.0), 5: (10.0, 40.0), 6: (10.0, 300.0),
+}  # fmt: skip
+SCALE = 0.08  # m a pixel
+SIZE = (960, 600)
+
+
+def crossed(folder: Path, below: dict[str, str], above: dict[str, str], kinds=("residential",) * 2) -> Network:  # fmt: skip
+    """That map. below, above: tags of the street from west to east, and of the middle of the other."""
+    ways = [(10, [1, 2], street(kinds[0]) | below), (11, [3, 4], street(kinds[1])),
+            (12, [4, 5], street(kinds[1]) | above), (13, [5, 6], street(kinds[1])), (14, [2, 6], street("tertiary"))]  # fmt: skip
+    return load_network(write_osm(folder, PLACES, ways))
+
+
+def place(network: Network, road: int, share: float) -> np.ndarray:
+    """A place on the first lane of a road, m."""
+    lane = int(network.arrays.roads.first_lane[road])
+    part = slice(network.point_start[lane], network.point_start[lane + 1])
+    at = share * network.arrays.lanes.length[lane]
+    return np.array([np.interp(at, network.station[part], network.points[part, k]) for k in (0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("tags", "level"),
+    [
+        ({"bridge": "yes"}, 1),
+        ({"bridge": "viaduct", "layer": "3"}, 3),
+        ({"tunnel": "yes"}, -1),
+        ({"tunnel": "yes", "layer": "-2"}, -2),
+        ({"layer": "1"}, 1),
+        ({"layer": "-99", "tunnel": "yes"}, -20),
+    ],
+)
+def test_the_stretch_of_a_bridge_is_kept_with_its_level(tmp_path, tags, level) -> None:
+    network = crossed(tmp_path, {}, tags)
+    found = network.levels
+    assert len(found.road) == 2  # a direction each
+    assert len({network.road_ids[k].lstrip("-") for k in found.road.tolist()}) == 1
+    assert found.level.tolist() == [level, level]
+    for road, begin, end, _ in zip(*found, strict=True):
+        ends = sorted(place(network, int(road), share)[1] for share in (begin, end))
+        np.testing.assert_allclose(np.array(ends) + network.origin[1], [-60.0, 40.0], atol=0.5)
+
+
+def test_levels_change_nothing_of_the_traffic(tmp_path: Path) -> None:
+    flat, bridge = crossed(tmp_path, {}, {}), crossed(tmp_path, {}, {"layer": "2"})
+    assert not flat.levels.road.size
+    assert bridge.levels.road.size
+    mine = parts_of(bridge)
+    for part, arrays in parts_of(flat).items():
+        for name, array in arrays.items() if part != "levels" else ():
+            np.testing.assert_array_equal(array, mine[part][name], err_msg=f"{part}/{name}")
+
+
+def test_a_file_without_levels_lies_on_the_ground(tmp_path: Path) -> None:
+    network = crossed(tmp_path, {}, {"bridge": "yes"})
+    save(network, tmp_path / "n.h5")
+    with h5py.File(tmp_path / "n.h5", "r+") as file:
+        del file["network/levels"]
+    assert not load(tmp_path / "n.h5").levels.road.size
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("road", 99), ("begin", -0.5), ("begin", 0.999), ("end", 2.0), ("level", 21)],
+)
+def test_levels_that_cannot_be_are_refused(tmp_path: Path, name: str, value: float) -> None:
+    save(crossed(tmp_path, {}, {"bridge": "yes"}), tmp_path / "n.h5")
+    with h5py.File(tmp_path / "n.h5", "r+") as file:
+        file[f"network/levels/{name}"][0] = value
+    with pytest.raises(NetworkError, match="levels/"):
+        load(tmp_path / "n.h5")
+
+
+def test_an_intersection_lies_where_all_its_roads_do(tmp_path: Path) -> None:
+    nodes = {1: (0.0, 0.0), 2: (200.0, 0.0), 3: (0.0, 200.0), 4: (-200.0, 0.0), 5: (0.0, -200.0)}
+    levels = {}
+    for side in ({"bridge": "yes"}, {}):
+        ways = [(k, [1, k], street(bridge="yes")) for k in (2, 3, 4)] + [
+            (5, [1, 5], street() | side)
+        ]
+        network = load_network(write_osm(tmp_path, nodes, ways))
+        middle = network.intersection_ids.index("1")
+        levels[len(side)] = int(node_levels(network)[middle])
+        ways_in = (
+            np.flatnonzero(network.arrays.connectors.intersection == middle) + network.n_road_lanes
+        )
+        assert set(levels_at(network, ways_in, 0.0 * ways_in).tolist()) == {levels[len(side)]}
+    assert levels == {1: 1, 0: 0}
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "kinds"),
+    [
+        ({}, {"bridge": "yes"}, ("primary", "residential")),
+        ({}, {"bridge": "yes"}, ("residential", "primary")),
+        ({"tunnel": "yes"}, {}, ("primary", "residential")),
+    ],
+)
+def test_a_bridge_covers_the_road_below_in_pictures_the_window_and_pages(
+    tmp_path: Path, below: dict[str, str], above: dict[str, str], kinds: tuple[str, str]
+) -> None:
+    network = crossed(tmp_path, below, above, kinds)
+    path, shot, run, page = (tmp_path / name for name in ("n.h5", "s.png", "r.h5", "r.html"))
+    save(network, path)
+    x, y = np.array((10.0, 0.0)) - network.origin
+    half = 0.5 * SCALE * np.array(SIZE)
+    box = (x - half[0], y - half[1], x + half[0], y + half[1])
+    look = [f"--centre={x},{y}", "--zoom", str(SCALE), "--size", "960x600", "--theme", "day"]
+    assert main(["view", str(path), "--shot", str(shot), "--no-names", *look]) == 0
+    assert main(["run", str(path), "--vehicles", "1", "--duration", "2s", "--record", str(run)]) == 0  # fmt: skip
+    assert main(["share", str(run), "-o", str(page), "--theme", "day"]) == 0
+    with chromium() as browser:
+        opened = Opened(browser, page.as_uri())
+        opened.drawn(f"rushhour.lookAt({x} - rushhour.facts.origin[0], {y} - rushhour.facts.origin[1], {SCALE})")  # fmt: skip
+        images = {
+            "page": opened.pixels(),
+            "picture": draw_network(load(path), SIZE, box, DAY).image(),
+            "window": np.asarray(Image.open(shot).convert("RGB")),
+        }
+        assert opened.told == []
+    wide = float(network.arrays.lanes.width[0])
+    for name, image in images.items():
+        row = image[SIZE[1] // 2].astype(int)  # along the middle line of the road below
+        across = image[:, SIZE[0] // 2].astype(int)  # along that of the bridge
+        deck = np.arange(SIZE[0] // 2 - round(0.7 * wide / SCALE), SIZE[0] // 2 + round(0.7 * wide / SCALE))  # fmt: skip
+        off = np.abs(deck - SIZE[0] // 2) > 4  # its own middle line
+        shades = {tuple(colour) for colour in row[deck[off]].tolist()}
+        assert len(shades) == 1, name  # nothing of the road below
+        assert shades <= set(DAY.roads), name
+        marks = np.abs(across[SIZE[1] // 2 - 60 : SIZE[1] // 2 + 60] - DAY.marks).max(axis=1)
+        assert (marks <= 60).all(), name  # its middle line goes on
