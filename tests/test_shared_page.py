@@ -64,6 +64,28 @@ def test_every_vehicle_of_every_frame_is_where_the_run_has_it(page: Opened, fold
                 assert blocker == (None if other < 0 else names[other])
 
 
+def test_the_axis_of_time_says_its_begin_where_that_is_no_round_time(
+    browser: Any, folder: Path
+) -> None:
+    path = folder / "late.html"
+    assert main(["share", str(folder / "run.h5"), "-o", str(path), "--from", "13s"]) == 0
+    opened = Opened(browser, path.as_uri())
+    said = opened.get(
+        """(() => {
+          const said = [], pen = CanvasRenderingContext2D.prototype, own = pen.fillText;
+          pen.fillText = function (...what) { said.push(what.slice(0, 2)); own.apply(this, what); };
+          rushhour.timeKey = ""; rushhour.timeline(); pen.fillText = own;
+          return said;
+        })()"""
+    )
+    assert opened.get("rushhour.begin") == 13.0
+    times = [(text, x) for text, x in said if text.count(":") == 2]
+    assert times[0] == ("0:00:13", 0)
+    assert times[1][0] == "0:00:20"
+    assert times[1][1] > 60
+    opened.close()
+
+
 def test_between_two_frames_everybody_is_near_their_lanes(page: Opened, folder: Path) -> None:
     """Curves from one frame to the next are within a quarter of a metre of the way along the lanes."""
     page.drawn("rushhour.lookAt(0, 0, 5)")

@@ -280,6 +280,10 @@ def test_the_timeline_says_round_times() -> None:
     bare = timeline_image(Timeline(0.5, (), (), (), ""), 600, 1)
     changed = (timeline_image(timeline, 600, 1) != bare).any(axis=(0, 2))
     assert changed[295:300].any() and not changed[100:110].any()  # 1:00 in the middle
+    for begin, said in ((0.1, True), (3.5, False)):  # no round times; with room for it, and without
+        late = Timeline(0.5, (), (), (), "", begin, 30.0 + begin)
+        changed = (timeline_image(late, 600, 1) != bare).any(axis=(0, 2))
+        assert changed[:10].any() == said
 
 
 def test_the_help_is_within_the_picture(path: Path):

@@ -291,7 +291,14 @@ def _timeline_back(timeline: Timeline, width: int, scale: int, theme: Theme) -> 
     label = timeline.label
     taken = (2 * EDGE * scale + text_width(label, scale)) if label else 0
     write_text(image, label, EDGE * scale, 2 * scale, theme.ink, scale)
-    for time, text in time_labels(begin, end, max(1, width // (LABELLED * scale))):
+    labels = time_labels(begin, end, max(1, width // (LABELLED * scale)))
+    if end > begin:
+        # Its begin, too, where that is no round time and does not come upon the first that is.
+        first, wide = clock(begin), text_width(clock(begin), scale)
+        room = (labels[0][0] - begin) / (end - begin) * (width - 1) if labels else float(width)
+        if room > 1.5 * wide + 2 * EDGE * scale:
+            labels.insert(0, (begin, first))
+    for time, text in labels:
         x, wide = round((time - begin) / (end - begin) * (width - 1)), text_width(text, scale)
         left = min(max(EDGE * scale, x - wide // 2), width - wide - EDGE * scale)
         image[low - 2 * scale : low, x : x + scale, :] = (*theme.ink, 255)

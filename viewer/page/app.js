@@ -496,7 +496,9 @@ class App {
       for (const event of this.facts.events || []) { c.fillStyle = event.kind === "ring" ? css(look.accent) : css(look.chosen); c.fillRect(X(event.t) - 0.75, top - 2, 1.5, 6); }
       c.font = `11px ${FONT}`; c.textBaseline = "bottom"; c.fillStyle = css(look.faint);
       const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600], step = steps.find((s) => s / span * w > 74) || 43200;
-      for (let t = Math.ceil(this.begin / step) * step; t <= this.end; t += step) { const x = X(t); c.fillRect(x, foot, 1, 3); c.textAlign = x < 30 ? "left" : x > w - 30 ? "right" : "center"; c.fillText(clockText(t), x, h); }
+      const first = Math.ceil(this.begin / step) * step, wide = c.measureText(clockText(this.begin)).width;
+      if (first > this.end || X(first) > 1.5 * wide + 8) { c.fillRect(0, foot, 1, 3); c.textAlign = "left"; c.fillText(clockText(this.begin), 0, h); } // else there is no room
+      for (let t = first; t <= this.end; t += step) { const x = X(t); c.fillRect(x, foot, 1, 3); c.textAlign = x < 30 ? "left" : x > w - 30 ? "right" : "center"; c.fillText(clockText(t), x, h); }
       c.textBaseline = "top"; c.textAlign = "left"; c.fillText(this.facts.race ? `up to ${most} racers` : `vehicles, up to ${most.toLocaleString("en")}`, 3, 0);
       if (!this.facts.race) { const at = c.measureText(`vehicles, up to ${most.toLocaleString("en")}`).width + 18; c.fillStyle = css(look.blocked); c.fillText("of their time lost to delay", at, 0); }
       canvas.width = w * r; canvas.height = h * r;
