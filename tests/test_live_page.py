@@ -58,6 +58,7 @@ def test_a_page_watches_pauses_steps_and_changes_the_speed_of_a_world(
     stopped = world.frame
     opened.page.wait_for_timeout(600)
     assert world.frame == stopped
+    opened.drawn("rushhour.seek(rushhour.end)")
     opened.page.click("#on")
     opened.until(f"Math.abs(rushhour.end - {(stopped + 2) * 0.25}) < 1e-6")
     opened.drawn("rushhour.seek(rushhour.end)")
@@ -73,6 +74,35 @@ def test_a_page_watches_pauses_steps_and_changes_the_speed_of_a_world(
     unseen = world_of()
     unseen.step(world.frame)
     assert unseen.state_hash() == world.state_hash()
+
+
+def test_a_page_that_is_paused_stays_where_it_is_though_a_frame_was_on_its_way(
+    browser: Any, served: LivePage
+) -> None:
+    frames = served._frames
+    assert frames is not None
+    opened = Opened(browser, served.address)
+    opened.get("rushhour.pickRate(20)")
+    opened.until("rushhour.end > 2")
+    opened.page.keyboard.press("Space")
+    opened.until("!rushhour.playing")
+    opened.page.wait_for_timeout(600)
+    paused, end = opened.get("[rushhour.time, rushhour.end]")
+    with served._news:  # as one that was under way when the world heard of it
+        served._latest = (served._latest[0] + 1, frames.step())
+        served._news.notify_all()
+    opened.until(f"rushhour.end > {end} + 0.4")
+    opened.drawn()
+    assert opened.get("rushhour.time") == paused
+    world = frames.world.frame
+    while opened.get("rushhour.time < rushhour.end - 1e-6"):  # what is there already comes first
+        opened.page.keyboard.press(".")
+    assert frames.world.frame == world
+    opened.page.keyboard.press(".")
+    opened.until(f"rushhour.end > {end} + 0.9 && rushhour.time === rushhour.end")
+    assert frames.world.frame == world + 2
+    assert opened.told == []
+    opened.close()
 
 
 def test_vehicles_of_a_world_are_found_and_its_end_is_told_and_can_be_replayed(

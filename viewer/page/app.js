@@ -131,7 +131,8 @@ class App {
   frameAt(t) { const T = this.times; let lo = 0, hi = T.length - 1; while (lo < hi) { const mid = (lo + hi + 1) >> 1; if (T[mid] <= t + 1e-6) lo = mid; else hi = mid - 1; } return lo; }
   seek(t) { this.pinned = t >= this.end; this.time = Math.min(this.end, Math.max(this.begin, t)); this.cardKey = null; this.wake(); }
   play(on = !this.playing) {
-    if (this.goesOn) { this.runs.say({ play: on }); this.pinned = !on; } // pinned: at the newest frame, also when one comes
+    // Pinned: at the newest frame, also when one comes. Who pauses stays where the world was then; a frame may be on its way.
+    if (this.goesOn) { this.runs.say({ play: on }); this.pinned = false; if (!on) this.time = this.end; }
     else if (on && this.time >= this.end - 1e-6) this.time = this.begin;
     this.playing = on; this.before = performance.now();
     $("play").textContent = on ? "❚❚" : "▶"; $("play").setAttribute("aria-pressed", on);
@@ -749,7 +750,7 @@ class App {
   async ready() { this.index = this.frameAt(this.time); while (!this.runs.at(this.index) && !this.runs.failed) await new Promise((done) => setTimeout(done, 10)); }
   step(by) {
     if (this.playing) this.play(false);
-    if (this.goesOn && by > 0 && this.pinned) { this.runs.say({ step: 1 }); return; }
+    if (this.goesOn && by > 0 && this.time >= this.end - 1e-6) { this.pinned = true; this.runs.say({ step: 1 }); return; }
     const i = this.frameAt(this.time); this.seek(this.times[Math.min(this.times.length - 1, Math.max(0, by < 0 && this.time > this.times[i] + 1e-6 ? i : i + by))]); }
   cycle(id, pick) { const s = $(id), k = (s.selectedIndex + 1) % s.options.length; pick(s.options[k].value); }
   key(e) {
