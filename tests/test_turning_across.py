@@ -199,3 +199,24 @@ def test_lanes_whose_ways_cross_and_have_green_together_take_turns(many: int, dt
     assert len(few) == 8
     assert world.trips.longest_standstill[few].max() < 60.0 + 15.0
     assert checker.violations == {}
+
+
+def test_who_changes_places_in_a_frame_is_granted_no_way_from_the_lane_that_it_leaves():
+    """A search for rings lets two that must swap lanes change in the next frame. In that frame one of
+    them, whose way led across meanwhile, was granted it, held it on a lane that does not lead there,
+    and was noted as its holder outside all arrays: runs of Columbus' East Innerbelt ended in
+    `corrupted size vs. prev_size`."""
+    network = two_lanes(ALL_WAY_STOP)
+    way = [network.road_index[road] for road in ("in_s", "out_e")]
+    builder = DemandBuilder()
+    builder.add(Trip("a", 0.0, CAR, way, depart_lane=0, depart_pos=89.7, depart_pos_kind=POS_GIVEN))
+    stays, changes = (World(network, builder.build(), dt=0.25, seed=1) for _ in range(2))
+    stays.step(1)
+    while stays.sim.veh.granted[0] == 0:
+        stays.step(1)
+    changes.step(stays.frame - 1)
+    veh = changes.sim.veh
+    assert veh.path[0, 0] >= 0 and veh.granted[0] == 0
+    veh.change_to[0] = veh.lane[0] + 1
+    changes.step(1)
+    assert network.lane_ids[veh.lane[0]] == "in_s_1" and veh.granted[0] == 0

@@ -285,9 +285,9 @@ def review_vehicle(
 ) -> int:  # fmt: skip
     """HELD, REVOKED, NOT_YET or ASKS for a vehicle d m before the line of its path[line].
 
-    head: nobody is between it and the line.
+    head: nobody is between it and the line. Who changes lane in this frame stays before the line.
     """
-    if halts_before(veh, types, i, d, dt):
+    if veh.change_to[i] >= 0 or halts_before(veh, types, i, d, dt):
         held = veh.granted[i] > line
         if held:
             veh.granted[i] = 0

@@ -84,7 +84,7 @@ def turn_across(
             continue
         if veh.reason[i] != LANE_CHANGE or veh.told[i] != NOTHING or veh.lane[i] != lane:
             continue
-        if veh.leg[i] < 0 or is_on_last_road(veh, i):
+        if veh.leg[i] < 0 or is_on_last_road(veh, i) or veh.change_to[i] >= 0:
             continue
         stops = veh.stop[i] < veh.stop_end[i]
         if stops and net.lanes.road[routes.stop_lane[veh.stop[i]]] == net.lanes.road[lane]:

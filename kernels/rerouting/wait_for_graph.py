@@ -327,9 +327,11 @@ def has_place_beside(
 @kernel
 def change_places(net: NetworkArrays, veh: Vehicles, order: Order, i: int, j: int) -> bool:
     """Let i and j, which stand beside each other and each want the other's lane, go there in the next
-    frame, or one of them where only that finds a place; whether it could be done. -1: nobody,
-    nothing is done."""
+    frame, or one of them where only that finds a place; whether it could be done. Who holds a grant
+    stays on its lane. -1: nobody, nothing is done."""
     if i < 0 or j < 0 or abs(veh.lane[i] - veh.lane[j]) != 1:
+        return False
+    if veh.granted[i] > 0 or veh.granted[j] > 0:
         return False
     a, b = veh.lane[i], veh.lane[j]
     if net.lanes.road[a] < 0 or net.lanes.road[a] != net.lanes.road[b]:
