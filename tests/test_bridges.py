@@ -1,5 +1,6 @@
 """Bridges and tunnels of maps: kept at import, drawn over what they lead over, wherever a map is drawn."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -15,6 +16,7 @@ from rushhour.roadnets.gate import parts_of
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
+from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer.raster import draw_network
 from rushhour.viewer.storeys import levels_at, node_levels
 from rushhour.viewer.themes import DAY
@@ -154,3 +156,56 @@ def test_a_bridge_covers_the_road_below_in_pictures_the_window_and_pages(
         assert shades <= set(DAY.roads), name
         marks = np.abs(across[SIZE[1] // 2 - 60 : SIZE[1] // 2 + 60] - DAY.marks).max(axis=1)
         assert (marks <= 60).all(), name  # its middle line goes on
+
+
+@pytest.mark.parametrize(("below", "above"), [({}, {"bridge": "yes"}), ({"tunnel": "yes"}, {})])
+def test_a_vehicle_below_a_bridge_is_hidden_and_one_on_it_is_seen_in_the_window_and_pages(
+    tmp_path: Path, below: dict[str, str], above: dict[str, str]
+) -> None:
+    scale, moments = 0.2, 6  # m a pixel; that are looked at
+    network = crossed(tmp_path, below, above)
+    path, run, page, shot = (tmp_path / name for name in ("n.h5", "r.h5", "r.html", "s.png"))
+    save(network, path)
+    assert main(["run", str(path), "--vehicles", "60", "--duration", "60s", "--dt", "0.25", "--record-every", "0.25s", "--record", str(run), "--seed", "2"]) == 0  # fmt: skip
+    assert main(["share", str(run), "-o", str(page), "--theme", "day"]) == 0
+    x, y = np.array((10.0, -10.0)) - network.origin
+    hidden, seen = 0, 0
+    with RunFile(run) as file, chromium() as browser:
+        opened = Opened(browser, page.as_uri())
+        opened.drawn(f"rushhour.lookAt({x} - rushhour.facts.origin[0], {y} - rushhour.facts.origin[1], {scale})")  # fmt: skip
+        cases = list(looked_at(file, network))
+        cases = [one for one in cases if one[3]][:moments] + [one for one in cases if not one[3]][-moments:]  # fmt: skip
+        for time, px, py, under in cases:
+            look = ["--at", f"{time}s", f"--centre={x},{y}", "--zoom", str(scale)]
+            look += ["--size", "960x600", "--theme", "day", "--no-names"]
+            assert main(["view", str(run), "--shot", str(shot), *look]) == 0
+            opened.drawn(f"rushhour.seek({time})")
+            window = np.asarray(Image.open(shot).convert("RGB"))
+            column, row = round((px - x) / scale) + SIZE[0] // 2, round((y - py) / scale) + SIZE[1] // 2  # fmt: skip
+            for name, image in (("window", window), ("page", opened.pixels())):
+                road = tuple(image[row, column].tolist()) in DAY.roads
+                assert road == under, (name, time, px, py)
+            hidden, seen = hidden + under, seen + (not under)
+        assert opened.told == []
+    assert hidden >= 3
+    assert seen >= 5
+
+
+def looked_at(file: RunFile, network: Network) -> Iterator[tuple[float, float, float, bool]]:
+    """Moments and places, m, of the middles of vehicles wholly below the other road, or on that: whether they are below."""
+    x0, y0 = network.origin
+    for time in file.times.tolist():
+        at = file.positions(time)
+        middle = np.column_stack((at.x, at.y)) - 2.5 * np.column_stack((np.cos(at.heading), np.sin(at.heading)))  # fmt: skip
+        middle += (x0, y0)
+        upper = (np.abs(np.sin(at.heading)) > 0.99) & (np.abs(middle[:, 0] - 10.0) < 4.0)
+        for k, (mx, my) in enumerate(middle.tolist()):
+            if upper[k] and -66.0 < my < 46.0:
+                yield time, mx - x0, my - y0, False
+            elif (
+                not (upper & (np.abs(middle[:, 1] - my) < 6.0)).any()
+                and abs(my) < 4.0
+                and 1.0 < abs(mx - 10.0) < 2.2
+                and not upper[k]
+            ):
+                yield time, mx - x0, my - y0, True

@@ -4,12 +4,17 @@ Levels of roads are those of `network.levels`; an intersection lies where the ro
 where one of them does.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rushhour.roadnets.model import Network
+from rushhour.viewer.moments import Moment
+
+NEAR_END: Final = 0.5  # m before the end of a lane, from where on a vehicle may have left it
+
+LOWEST: Final = -127  # no level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,14 +53,16 @@ def node_levels(network: Network) -> Ints:
     """The level of each intersection, (n,)."""
     levels, roads = network.levels, network.arrays.roads
     n = len(network.intersection_ids)
-    low, high = np.full(n, 127), np.full(n, -127)
+    low, high = np.full(n, -LOWEST), np.full(n, LOWEST)
     for node, ends in ((roads.from_intersection, levels.begin == 0.0), (roads.to_intersection, levels.end == 1.0)):  # fmt: skip
         here = np.zeros(network.n_roads, np.int64)
         here[levels.road[ends]] = levels.level[ends]
         known = node >= 0
         np.minimum.at(low, node[known], here[known])
         np.maximum.at(high, node[known], here[known])
-    return np.where((low > 0) & (low < 127), low, np.where((high < 0) & (high > -127), high, 0))
+    return np.where(
+        (low > 0) & (low < -LOWEST), low, np.where((high < 0) & (high > LOWEST), high, 0)
+    )
 
 
 def levels_at(network: Network, lane: ArrayLike, s: ArrayLike) -> Ints:
@@ -72,3 +79,68 @@ def levels_at(network: Network, lane: ArrayLike, s: ArrayLike) -> Ints:
     found = np.searchsorted(some.lane * far + some.begin, lanes * far + at, "right") - 1
     there = (some.lane[found] == lanes) & (at <= some.end[found]) & (found >= 0)
     return np.where(there, some.level[found], level)
+
+
+class Crossed(NamedTuple):
+    """What a vehicle may be on that leaves a lane, or that is on a connector."""
+
+    above: NDArray[np.bool_]  # (n_road_lanes,) whether one may be at another level than 0 there
+    onto: Ints  # (n_road_lanes,) the highest level that a lane leads to
+    inside: (
+        Ints  # (n_connectors,) the highest of a connector and of where it comes from and leads to
+    )
+
+
+def _crossed(network: Network) -> Crossed:
+    """That of a network, found once."""
+    if "crossed" not in network.derived:
+        ways, roads = network.arrays.connectors, np.arange(network.n_road_lanes)
+        ends = levels_at(network, roads, network.arrays.lanes.length[: roads.size])
+        inside = np.maximum(ends[ways.from_lane], levels_at(network, roads, 0.0 * roads)[ways.to_lane])  # fmt: skip
+        inside = np.maximum(inside, node_levels(network)[ways.intersection])
+        onto = np.zeros(roads.size, np.int64)
+        np.maximum.at(onto, ways.from_lane, inside)
+        above = onto > 0
+        above[stretches(network).lane] = True
+        network.derived["crossed"] = Crossed(above, onto, inside)
+    kept: Crossed = network.derived["crossed"]
+    return kept
+
+
+def vehicle_levels(network: Network, moment: Moment, box: Floats) -> Ints:
+    """The level that each vehicle of a moment is drawn at, (n,): the highest of where its front and its rear are, and of
+    what its lane leads to where it is at its end. box: m, of those that are looked at.
+    """
+    lane, n = moment.columns["lane"].astype(np.int64), network.n_road_lanes
+    above, onto, inside = _crossed(network)
+    level = np.zeros(lane.size, np.int64)
+    level[lane < 0] = int(network.levels.level.max(initial=0))  # bodies that nothing covers
+    level[lane >= n] = inside[lane[lane >= n] - n]
+    here = (lane >= 0) & (lane < n) & (moment.x >= box[0]) & (moment.x <= box[2])
+    some = np.flatnonzero(here & (moment.y >= box[1]) & (moment.y <= box[3]))
+    some = some[above[lane[some]]]
+    level[some] = LOWEST
+    turn = moment.heading[some]
+    front = np.column_stack((moment.x, moment.y))[some]
+    rear = front - moment.length[some, None] * np.column_stack((np.cos(turn), np.sin(turn)))
+    for one in np.unique(lane[some]).tolist():
+        mine = np.flatnonzero(lane[some] == one)
+        line, end = network.lane_points(one), network.arrays.lanes.length[one] - NEAR_END
+        for place in (front[mine], rear[mine]):
+            s = _along(line, place)
+            found = levels_at(network, np.full(mine.size, one), s)
+            found = np.where(s >= end, np.maximum(found, onto[one]), found)
+            level[some[mine]] = np.maximum(level[some[mine]], found)
+    return level
+
+
+def _along(line: Floats, places: Floats) -> Floats:
+    """How far along a line, (k, 2) m, it is nearest to places (n, 2), m."""
+    step = np.diff(line, axis=0)
+    square = np.maximum((step**2).sum(axis=1), 1e-12)
+    off = places[:, None] - line[None, :-1]
+    share = np.clip((off * step).sum(axis=2) / square, 0.0, 1.0)
+    away = np.hypot(*np.moveaxis(off - share[..., None] * step, 2, 0))
+    at = np.concatenate(([0.0], np.cumsum(np.sqrt(square))))
+    found = away.argmin(axis=1)
+    return np.asarray(at[found] + share[np.arange(len(places)), found] * np.sqrt(square[found]))

@@ -18,9 +18,11 @@ void main() {
 FRAGMENT_SHADER: Final = """
 uniform sampler2D u_image;
 uniform float u_from_top;
+uniform float u_solid;
 varying vec2 v_at;
 void main() {
-    gl_FragColor = texture2D(u_image, vec2(v_at.x, mix(v_at.y, 1.0 - v_at.y, u_from_top)));
+    vec4 c = texture2D(u_image, vec2(v_at.x, mix(v_at.y, 1.0 - v_at.y, u_from_top)));
+    gl_FragColor = vec4(c.rgb, max(c.a, u_solid));
 }
 """
 WHOLE: Final = (-1.0, -1.0, 1.0, 1.0)
@@ -34,14 +36,17 @@ class ImagePainter:
         self._program["a_corner"] = np.array([(0, 0), (1, 0), (0, 1), (1, 1)], np.float32)
 
     def draw(
-        self, texture: Any, box: tuple[float, float, float, float] = WHOLE, from_top: bool = True
-    ) -> None:
+        self, texture: Any, box: tuple[float, float, float, float] = WHOLE, from_top: bool = True,
+        solid: bool = False,
+    ) -> None:  # fmt: skip
         """Draw a texture into a box of the picture, -1 .. 1.
 
         from_top: whether its first row is the upper one, as of images; frame buffers begin below.
+        solid: whatever its alpha is.
         """
         program: Any = self._program
         program["u_image"], program["u_box"], program["u_from_top"] = texture, box, float(from_top)
+        program["u_solid"] = float(solid)
         program.draw("triangle_strip")
 
 

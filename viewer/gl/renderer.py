@@ -23,6 +23,7 @@ from rushhour.viewer.road_mesh import RoadMesh, polyline_quads, ribbons
 from rushhour.viewer.scene import Scene, Stroke, codes
 from rushhour.viewer.shapes import BUILDINGS_FROM
 from rushhour.viewer.silhouettes import kite_pixels, kite_rim
+from rushhour.viewer.storeys import vehicle_levels
 from rushhour.viewer.street_labels import atlas_of
 
 BEYOND: Final = 30.0  # m outside the picture from where a body may reach into it
@@ -30,6 +31,11 @@ DOT: Final = 2  # pixels of a dot
 MARK_RIM: Final = 1.5  # pixels around a mark
 LARGEST_FONT: Final = 64  # pixels, of names
 FINE_FROM: Final = 200_000  # vehicles from which on a dot is one pixel
+
+
+def storey_alpha(k: int) -> float:
+    """The alpha of the ground where the k-th level from below is the highest; land has 0."""
+    return 4.0 * (k + 1) / 255.0
 
 
 def _unit(colour: tuple[int, int, int]) -> tuple[float, float, float, float]:
@@ -62,6 +68,7 @@ class Renderer:
         self._sums = np.zeros((1, 1, 4), np.int32)
         self._kept: Any = None  # the frame buffer of the roads
         self._kept_of: Any = None  # what it shows
+        self._left = 0  # pixel in which the picture begins
         self.spent: dict[str, float] = {}
 
     def draw(self, scene: Scene, target: Any = None, left: int = 0) -> None:
@@ -73,9 +80,10 @@ class Renderer:
         self._note("roads")
         if target is not None:
             target.activate()
-        gloo.set_viewport(left * self._smoothing, 0, *size)
+        self._left = left * self._smoothing
+        gloo.set_viewport(self._left, 0, *size)
         gloo.set_state(depth_test=False, cull_face=False, blend=False)
-        self._images.draw(self._kept.color_buffer, from_top=False)
+        self._images.draw(self._kept.color_buffer, from_top=False, solid=True)
         gloo.set_state(blend=True, blend_func=("src_alpha", "one_minus_src_alpha"))
         self._draw_lights(scene)
         self._draw_strokes(scene, [one for one in scene.strokes if not one.above])
@@ -129,23 +137,23 @@ class Renderer:
         kerbs = [max(0.35, (0.45 if close else one) * camera.scale) for one in LEAST_KERB]
         least = [0.5 * one * camera.scale for one in LEAST_LANES]
         gloo.set_state(blend=False, cull_face=False, depth_test=False)
-        gloo.clear(color=_unit(self._roads.theme.land))
+        gloo.clear(color=(*_unit(self._roads.theme.land)[:3], 0.0))
         if self._roads.network.surroundings.corner.size:
-            paint(layer("around" if near >= BUILDINGS_FROM else "far_around"), *view)
+            paint(layer("around" if near >= BUILDINGS_FROM else "far_around"), *view, alpha=0.0)
         kerb = _unit(self._roads.theme.kerb)
         for k, _ in enumerate(self._roads.storeys) if close else ():
-            lanes = self._lanes("lanes", k)
+            lanes, alpha = self._lanes("lanes", k), storey_alpha(k)
             for one, wide, kerbed in zip(lanes, least, kerbs, strict=False):
-                paint(one, *view, widen=kerbed, least=wide, colour=kerb)
-            paint(layer("corners", k), *view, widen=kerbs[0], colour=kerb)
-            paint(layer("corners", k), *view)
+                paint(one, *view, widen=kerbed, least=wide, colour=kerb, alpha=alpha)
+            paint(layer("corners", k), *view, widen=kerbs[0], colour=kerb, alpha=alpha)
+            paint(layer("corners", k), *view, alpha=alpha)
             for one, wide in zip(lanes, least, strict=False):
-                paint(one, *view, least=wide, by_lane=scene.lane_colours is not None)
+                paint(one, *view, least=wide, alpha=alpha, by_lane=scene.lane_colours is not None)
             if near >= MARKS_FROM:
                 for name in ("marks", "zebras", "stops"):
-                    paint(layer(name, k), *view, least=0.5 * camera.scale)
+                    paint(layer(name, k), *view, least=0.5 * camera.scale, alpha=alpha)
             if near >= ARROWS_FROM and not self._roads.race:
-                paint(layer("arrows", k), *view)
+                paint(layer("arrows", k), *view, alpha=alpha)
         if not close:  # main streets lie on side streets, kerbs and all
             for one, wide, kerbed in zip(self._lanes("far_lanes"), least, kerbs, strict=False):
                 paint(one, *view, widen=kerbed, least=wide, colour=kerb)
@@ -238,17 +246,38 @@ class Renderer:
         box = np.array(camera.box) + np.array([-BEYOND, -BEYOND, BEYOND, BEYOND])
         steer = moment.columns.get("body_steer")
         heading = moment.heading if steer is None else with_wheels(moment.heading, steer)
-        count = int(
-            pack_visible(moment.x, moment.y, heading, code, box, self._roads.origin, layer.packed)
-        )
+        packed = (box, self._roads.origin, layer.packed)
+        count = int(pack_visible(moment.x, moment.y, heading, code, *packed))
         self._note("pack")
-        layer.upload(count)
-        self._note("upload")
         kite = self._smoothing * kite_pixels(camera.scale, max(count, others), self._roads.race)
         pixel = camera.scale / self._smoothing
         rim = self._smoothing * kite_rim(camera.scale)
-        layer.draw(*self._view(camera), pixel, kite, scene.blink, steer is not None, rim)
-        self._note("draw")
+        frame = (float(self._left), 0.0, float(camera.width * self._smoothing), float(camera.height * self._smoothing))  # fmt: skip
+        for some, covered in self._by_storey(moment, box, bool(kite)):
+            if some is not None:
+                x, y = moment.x[some], moment.y[some]
+                count = int(pack_visible(x, y, heading[some], code[some], *packed))
+                self._note("pack")
+            layer.upload(count)
+            self._note("upload")
+            layer.draw(
+                *self._view(camera), pixel, kite, scene.blink, self._kept.color_buffer, frame,
+                covered, steer is not None, rim,
+            )  # fmt: skip
+            self._note("draw")
+
+    def _by_storey(
+        self, moment: Moment, box: NDArray[np.float64], kites: bool
+    ) -> list[tuple[NDArray[np.intp] | None, float]]:
+        """Vehicles by what covers them: which, None all, and the alpha of the ground above which they are not seen."""
+        levels = [roads.level for roads in self._roads.storeys]
+        if len(levels) < 2 or kites or "lane" not in moment.columns:
+            return [(None, 1.0)]
+        level = vehicle_levels(self._roads.network, moment, box)
+        return [
+            (np.flatnonzero(level == one), storey_alpha(k) + 0.5 * storey_alpha(0))
+            for k, one in enumerate(levels)
+        ]
 
     def _draw_dots(self, scene: Scene) -> None:
         camera, moment = scene.camera, scene.moment

@@ -38,8 +38,9 @@ void main() {
 }
 """
 FRAGMENT_SHADER: Final = """
+uniform float u_alpha;
 varying vec3 v_colour;
-void main() { gl_FragColor = vec4(v_colour, 1.0); }
+void main() { gl_FragColor = vec4(v_colour, u_alpha); }
 """
 
 
@@ -64,7 +65,7 @@ class RibbonPainter:
 
     def draw(
         self, ribbons: "Ribbons", centre: tuple[float, float], scale: tuple[float, float], *,
-        widen: float = 0.0, least: float = 0.0, by_lane: bool = False,
+        widen: float = 0.0, least: float = 0.0, alpha: float = 1.0, by_lane: bool = False,
         colour: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
     ) -> None:  # fmt: skip
         """Draw a mesh.
@@ -75,7 +76,7 @@ class RibbonPainter:
         if not ribbons.count:
             return
         program: Any = self._program
-        program["u_centre"], program["u_scale"] = centre, scale
+        program["u_centre"], program["u_scale"], program["u_alpha"] = centre, scale, alpha
         program["u_widen"], program["u_least"], program["u_colour"] = widen, least, colour
         program["u_rows"] = float(self._rows) if by_lane else 0.0
         program.bind(ribbons.vertices)

@@ -70,6 +70,9 @@ uniform float u_pixel;
 uniform float u_kite;
 uniform float u_blink;
 uniform float u_rim;
+uniform sampler2D u_ground;
+uniform vec4 u_frame;
+uniform float u_covered;
 varying vec3 v_colour;
 varying vec3 v_rim;
 varying vec2 v_at;
@@ -78,6 +81,7 @@ varying vec3 v_what;
 varying float v_long;
 BODIES
 void main() {
+    if (texture2D(u_ground, (gl_FragCoord.xy - u_frame.xy) / u_frame.zw).a > u_covered) discard;
     vec4 o = u_kite > 0.0 ? kite(v_at / u_pixel, v_long, u_rim, v_colour, v_rim)
         : vehicle(v_at, v_half, v_what.x, v_what.y, v_what.z, v_colour, v_rim, u_pixel, u_blink);
     if (o.a < 0.02) discard;
@@ -156,13 +160,15 @@ class VehicleLayer:
 
     def draw(
         self, centre: tuple[float, float], scale: tuple[float, float], pixel: float, kite: float,
-        blink: bool, wheels: bool = False, rim: float = KITE_RIM,
+        blink: bool, ground: Any, frame: tuple[float, float, float, float], covered: float,
+        wheels: bool = False, rim: float = KITE_RIM,
     ) -> None:  # fmt: skip
         """Draw what was uploaded.
 
         centre, scale: as of ribbons.   pixel: m.   kite: pixels that a car's is long; 0: bodies.
         blink: indicators are lit now.   wheels: headings are those of `with_wheels`.
-        rim: pixels, of kites.
+        rim: pixels, of kites.   ground: a texture in whose alpha what covers them is more than covered;
+        frame: where it lies and how large it is, pixels.
         """
         if not self._count or self._sizes is None:
             return
@@ -170,6 +176,7 @@ class VehicleLayer:
         program["u_count"], program["u_centre"] = float(self._count), centre
         program["u_scale"], program["u_pixel"], program["u_kite"] = scale, pixel, kite
         program["u_rim"] = rim
+        program["u_ground"], program["u_frame"], program["u_covered"] = ground, frame, covered
         program["u_blink"], program["u_wheels"] = float(blink), STEER if wheels else 0.0
         program.draw("triangles", self._indices_for(self._count))
 

@@ -3,6 +3,7 @@ const COLOURS = { speed: "speed", reason: "why it is slow", type: "type", delay:
 const NO_SHARE = 255; // of a road on which nothing was driven
 const RATES = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300];
 const LONG_DELAY = 300; // s
+const MOST_STOREYS = 31; // where nothing covers a vehicle
 const KEPT = 10; // blocks that stay decoded
 const ASKED = 500; // ms in which the first frames come to the worker, before the page is busy with the ground
 const SLICE = 8; // ms of building what is not yet seen, between two pictures
@@ -312,7 +313,7 @@ class App {
     draw.room(to - from);
     const f = draw.floats, w = draw.words;
     let n = 0;
-    const far = this.camera.scale > 2;
+    const far = this.camera.scale > 2, storeys = !this.facts.race && this.ground.levels.length > 1;
     for (let row = from; row < to; row++) {
       const then = next[row], xa = x[row], ya = y[row];
       if (then < 0 || share === 0) { if (xa < x0 || xa > x1 || ya < y0 || ya > y1) continue; }
@@ -325,11 +326,16 @@ class App {
       const id = vehicle[row], at = 9 * n;
       f[at] = pose[0]; f[at + 1] = pose[1]; f[at + 2] = pose[2]; f[at + 3] = pose[4];
       f[at + 4] = head.size[2 * id]; f[at + 5] = head.size[2 * id + 1];
-      const shape = head.shape[id]; f[at + 6] = shape; f[at + 7] = frames.lights[row];
+      const shape = head.shape[id]; f[at + 6] = shape; f[at + 7] = (frames.lights[row] & 7) + 8 * (storeys && !far ? this.storeyOf(frames, row, pose, head.size[2 * id]) : MOST_STOREYS);
       w[at + 8] = shape >= this.firstSpecial ? this.special(shape) : of(frames, row, pose[3]);
       n++;
     }
     this.seen = n;
+  }
+  // Which storey a vehicle is on: the highest of where its front and its rear are, and where it will be.
+  storeyOf(frames, row, [x, y, turn], length) {
+    const { ground } = this, lane = frames.lane[row], then = frames.next[row], at = (l, s) => ground.levelAt(l, x - s * Math.cos(turn), y - s * Math.sin(turn));
+    return ground.storey(Math.max(at(lane, 0), at(lane, length), then < 0 ? -Infinity : at(frames.lane[then], 0)));
   }
   // Bodies from outside have colours of their own, whatever others are coloured by.
   get bodyColours() { return this.facts.bodies || {}; }

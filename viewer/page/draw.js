@@ -27,6 +27,7 @@ void main() {
   if (v_dash == 1.0 && mod(v_along, 9.0) > 3.0) discard;
   colour = vec4(v_dash == 2.0 && mod(v_along, period) > 0.5 * period ? v_other : v_colour, u_alpha);
 }`;
+const STOREY = 8; // alpha of the ground for each storey, from 0 on land
 // The rim around a vehicle: of a dark colour it is one that is seen on asphalt, which may be dark, too.
 const RIM = `uniform vec3 u_rim, u_dark_rim; uniform float u_darkest; vec3 rimOf(vec3 c) { return dot(c * c, vec3(0.2126, 0.7152, 0.0722)) < u_darkest ? u_dark_rim : u_rim; }`;
 const BODY_VERTEX = `#version 300 es
@@ -38,7 +39,7 @@ void main() {
   float grow = 0.35 + 1.5 * u_pixel;
   vec2 half_ = 0.5 * a_what.xy;
   v_at = corner * (half_ + grow);
-  v_half = half_; v_what = vec4(a_what.zw, a_pose.w, 0.0); v_colour = a_colour.rgb;
+  v_half = half_; v_what = vec4(a_what.z, mod(a_what.w, 8.0), a_pose.w, floor(a_what.w / 8.0)); v_colour = a_colour.rgb;
   float c = cos(a_pose.z), s = sin(a_pose.z);
   vec2 q = vec2(v_at.x - half_.x, v_at.y);
   vec2 p = a_pose.xy + vec2(c * q.x - s * q.y, s * q.x + c * q.y);
@@ -47,9 +48,11 @@ void main() {
 const BODY_FRAGMENT = `#version 300 es
 precision highp float;
 in vec2 v_at; flat in vec2 v_half; flat in vec4 v_what; flat in vec3 v_colour;
-uniform float u_pixel, u_blink; out vec4 colour;
+uniform float u_pixel, u_blink; uniform sampler2D u_ground; out vec4 colour;
 ${RIM}
 ${BODIES}void main() {
+  // What a road of a higher storey covers is not seen; the ground's alpha says which is the highest there.
+  if (texelFetch(u_ground, ivec2(gl_FragCoord.xy), 0).a * 255.0 > ${STOREY}.0 * v_what.w + 0.5 * ${STOREY}.0) discard;
   vec4 o = vehicle(v_at, v_half, v_what.x, v_what.y, v_what.z, v_colour, rimOf(v_colour), u_pixel, u_blink);
   if (o.a < 0.01) discard;
   colour = vec4(o.rgb * o.a, o.a);
@@ -272,7 +275,7 @@ class Draw {
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     const land = this.colours.land;
     gl.disable(gl.BLEND);
-    gl.clearColor(land[0] / 255, land[1] / 255, land[2] / 255, 1);
+    gl.clearColor(land[0] / 255, land[1] / 255, land[2] / 255, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
     const at = this.use("ground", camera);
     gl.uniform3fv(at.u_palette, this.palette);
@@ -290,20 +293,20 @@ class Draw {
         this.paint("far lines", at, box, { least: 1.6 * scale });
       }
     } else {
-      this.paint("green", at, box); this.paint("water", at, box);
-      if (near >= BUILDINGS) this.paint("buildings", at, box);
+      this.paint("green", at, box, { alpha: 0 }); this.paint("water", at, box, { alpha: 0 });
+      if (near >= BUILDINGS) this.paint("buildings", at, box, { alpha: 0 });
       // Side streets are the thinner the farther the camera is; fast ones stay seen.
       const least = { local: 0.6, main: 1.5, fast: 2.2 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
       const rim = kerb - 0.55 * scale * Math.min(1, Math.max(0, (scale - 14) / 11)); // of side streets: the thinner from 14 m a pixel to 25
       const far = scale > FAR ? "far " : ""; // roads as one line each
       for (const level of far ? [0] : this.ground.levels) {
-        const on = onLevel(level);
-        for (const g of grades) this.paint(far + g + on, at, box, { widen: g === "local" ? rim : kerb, least: least[g] * scale + (g === "local" ? rim : kerb), style: STYLE.kerb });
-        if (near > 0.25) this.paint("corners" + on, at, box, { widen: kerb, style: STYLE.kerb });
-        if (near > 0.25) this.paint("corners" + on, at, box);
-        for (const g of grades) this.paint(far + g + on, at, box, { least: least[g] * scale });
+        const on = onLevel(level), storey = STOREY * this.ground.storey(level) / 255;
+        for (const g of grades) this.paint(far + g + on, at, box, { widen: g === "local" ? rim : kerb, least: least[g] * scale + (g === "local" ? rim : kerb), style: STYLE.kerb, alpha: storey });
+        if (near > 0.25) this.paint("corners" + on, at, box, { widen: kerb, style: STYLE.kerb, alpha: storey });
+        if (near > 0.25) this.paint("corners" + on, at, box, { alpha: storey });
+        for (const g of grades) this.paint(far + g + on, at, box, { least: least[g] * scale, alpha: storey });
         if (near <= 1.4) continue;
-        gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+        gl.enable(gl.BLEND); gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);
         const alpha = Math.min(1, (near - 1.4) / 1.6);
         this.paint("marks" + on, at, box, { least: 0.4 * scale, alpha });
         this.paint("zebras" + on, at, box, { alpha }); this.paint("stops" + on, at, box, { alpha });
@@ -316,7 +319,7 @@ class Draw {
       gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true); gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, true);
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, names);
       gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, false);
-      gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+      gl.enable(gl.BLEND); gl.blendFuncSeparate(gl.ONE, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);
       this.picture(this.names);
       gl.disable(gl.BLEND);
     }
@@ -343,6 +346,7 @@ class Draw {
       gl.bindFramebuffer(gl.FRAMEBUFFER, this.flat);
       gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(data.buffer));
       gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      for (let k = 0; k < data.length; k++) data[k] |= 0xff000000; // its alpha tells storeys
       this.pixels = new Uint32Array(W * H); // a canvas begins with its upper row
       for (let row = 0; row < h; row++) this.pixels.set(data.subarray(row * w, (row + 1) * w), (MARGIN + h - 1 - row) * W + MARGIN);
     }
@@ -457,6 +461,7 @@ class Draw {
       if (!kite) {
         const at = this.use("body", camera);
         gl.uniform1f(at.u_blink, blink ? 1 : 0);
+        gl.bindTexture(gl.TEXTURE_2D, this.texture);
         gl.bindVertexArray(this.instances.one);
         gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, n);
       } else {

@@ -129,6 +129,32 @@ class Ground {
     }
     return [...tiles.values()];
   }
+  // Which storey a level is, from 1; land is 0.
+  storey(level) { return 1 + this.levels.indexOf(level); }
+  // The level of a lane where it is nearest to a place, m.
+  levelAt(lane, X, Y) {
+    const head = this.head;
+    if (lane < 0) return this.levels[this.levels.length - 1];
+    if (lane >= this.roads) { // whoever comes from a bridge is on it still with its rear
+      const way = lane - this.roads;
+      return Math.max(head.node_level[head.way_at[way]], this.levelAlong(head.way_from[way], 1), this.levelAlong(head.way_to[way], 0));
+    }
+    if (!this.stretches.has(this.laneRoad[lane])) return 0;
+    const { start, x, y } = this.lanes;
+    let total = 0, at = 0, least = Infinity;
+    for (let i = start[lane] + 1; i < start[lane + 1]; i++) {
+      const dx = x[i] - x[i - 1], dy = y[i] - y[i - 1], d = Math.hypot(dx, dy), u = d > 0 ? Math.min(1, Math.max(0, ((X - x[i - 1]) * dx + (Y - y[i - 1]) * dy) / (d * d))) : 0;
+      const off = Math.hypot(X - x[i - 1] - u * dx, Y - y[i - 1] - u * dy);
+      if (off < least) { least = off; at = total + u * d; }
+      total += d;
+    }
+    return this.levelAlong(lane, total > 0 ? at / total : 0);
+  }
+  // The same at a share of a lane's length.
+  levelAlong(lane, share) {
+    const some = this.stretches.get(this.laneRoad[lane]) || [], k = some.find((one) => this.head.level_begin[one] <= share && share <= this.head.level_end[one]);
+    return k === undefined ? 0 : this.head.level_of[k];
+  }
   // A lane in pieces that lie at one level each.
   pieces(lane) {
     const { start, x, y } = this.lanes, from = start[lane], to = start[lane + 1], head = this.head;
