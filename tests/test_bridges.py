@@ -17,8 +17,9 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.moments import Moment
 from rushhour.viewer.raster import draw_network
-from rushhour.viewer.storeys import levels_at, node_levels
+from rushhour.viewer.storeys import levels_at, node_levels, vehicle_levels
 from rushhour.viewer.themes import DAY
 
 pytest.importorskip("osmium")
@@ -189,6 +190,22 @@ def test_a_vehicle_below_a_bridge_is_hidden_and_one_on_it_is_seen_in_the_window_
         assert opened.told == []
     assert hidden >= 3
     assert seen >= 5
+
+
+def test_a_vehicle_that_has_long_left_the_lane_of_its_last_frame_is_covered_by_nothing(
+    tmp_path: Path,
+) -> None:
+    network = crossed(tmp_path, {}, {"bridge": "yes"})
+    x, y = np.array((10.0, 0.0)) - network.origin
+    lower = next(k for k in range(network.n_road_lanes) if abs(np.ptp(network.lane_points(k)[:, 1])) < 1.0)  # fmt: skip
+    upper = next(k for k in range(network.n_road_lanes) if k // 2 != lower // 2 and network.lane_points(k)[:, 1].min() < y - 200.0)  # fmt: skip
+    lanes = np.array([lower, upper, lower], np.int32)
+    ys = y - np.array([0.0, 0.0, 40.0])  # the last is on the bridge by now
+    n, whole = lanes.size, np.arange(lanes.size, dtype=np.int32)
+    one = np.ones(n)
+    moment = Moment(0.0, whole, x * one, ys, 0.0 * one, one, 5.0 * one, 1.8 * one, whole, whole, {"lane": lanes})  # fmt: skip
+    box = np.array([x - 100.0, y - 100.0, x + 100.0, y + 100.0])
+    assert vehicle_levels(network, moment, box).tolist() == [0, 1, 1]
 
 
 def looked_at(file: RunFile, network: Network) -> Iterator[tuple[float, float, float, bool]]:

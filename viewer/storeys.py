@@ -14,6 +14,7 @@ from rushhour.viewer.moments import Moment
 
 NEAR_END: Final = 0.5  # m before the end of a lane, from where on a vehicle may have left it
 
+ASIDE: Final = 4.0  # m beside a lane, where its vehicles are
 LOWEST: Final = -127  # no level
 
 Floats = NDArray[np.float64]
@@ -86,9 +87,9 @@ class Crossed(NamedTuple):
 
     above: NDArray[np.bool_]  # (n_road_lanes,) whether one may be at another level than 0 there
     onto: Ints  # (n_road_lanes,) the highest level that a lane leads to
-    inside: (
-        Ints  # (n_connectors,) the highest of a connector and of where it comes from and leads to
-    )
+    inside: Ints  # (n_connectors,) the highest of it, where it comes from and where it leads to
+    low: Floats  # (n_lanes, 2) m, of the box around each lane, so wide that vehicles on it are inside
+    high: Floats
 
 
 def _crossed(network: Network) -> Crossed:
@@ -102,7 +103,10 @@ def _crossed(network: Network) -> Crossed:
         np.maximum.at(onto, ways.from_lane, inside)
         above = onto > 0
         above[stretches(network).lane] = True
-        network.derived["crossed"] = Crossed(above, onto, inside)
+        low, high = (
+            f.reduceat(network.points, network.point_start[:-1]) for f in (np.minimum, np.maximum)
+        )
+        network.derived["crossed"] = Crossed(above, onto, inside, low - ASIDE, high + ASIDE)
     kept: Crossed = network.derived["crossed"]
     return kept
 
@@ -112,22 +116,25 @@ def vehicle_levels(network: Network, moment: Moment, box: Floats) -> Ints:
     what its lane leads to where it is at its end. box: m, of those that are looked at.
     """
     lane, n = moment.columns["lane"].astype(np.int64), network.n_road_lanes
-    above, onto, inside = _crossed(network)
+    above, onto, inside, low, high = _crossed(network)
     level = np.zeros(lane.size, np.int64)
-    level[lane < 0] = int(network.levels.level.max(initial=0))  # bodies that nothing covers
     level[lane >= n] = inside[lane[lane >= n] - n]
-    here = (lane >= 0) & (lane < n) & (moment.x >= box[0]) & (moment.x <= box[2])
+    # Between two frames far apart some have long left the lane that is known: nothing covers them, nor bodies.
+    place = np.column_stack((moment.x, moment.y))
+    there = (lane >= 0) & ((place >= low[lane]) & (place <= high[lane])).all(axis=1)
+    level[~there] = int(network.levels.level.max(initial=0))
+    here = there & (lane < n) & (moment.x >= box[0]) & (moment.x <= box[2])
     some = np.flatnonzero(here & (moment.y >= box[1]) & (moment.y <= box[3]))
     some = some[above[lane[some]]]
     level[some] = LOWEST
     turn = moment.heading[some]
-    front = np.column_stack((moment.x, moment.y))[some]
+    front = place[some]
     rear = front - moment.length[some, None] * np.column_stack((np.cos(turn), np.sin(turn)))
     for one in np.unique(lane[some]).tolist():
         mine = np.flatnonzero(lane[some] == one)
         line, end = network.lane_points(one), network.arrays.lanes.length[one] - NEAR_END
-        for place in (front[mine], rear[mine]):
-            s = _along(line, place)
+        for end_of_it in (front[mine], rear[mine]):
+            s = _along(line, end_of_it)
             found = levels_at(network, np.full(mine.size, one), s)
             found = np.where(s >= end, np.maximum(found, onto[one]), found)
             level[some[mine]] = np.maximum(level[some[mine]], found)

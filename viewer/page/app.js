@@ -334,8 +334,9 @@ class App {
   }
   // Which storey a vehicle is on: the highest of where its front and its rear are, and where it will be.
   storeyOf(frames, row, [x, y, turn], length) {
-    const { ground } = this, lane = frames.lane[row], then = frames.next[row], at = (l, s) => ground.levelAt(l, x - s * Math.cos(turn), y - s * Math.sin(turn));
-    return ground.storey(Math.max(at(lane, 0), at(lane, length), then < 0 ? -Infinity : at(frames.lane[then], 0)));
+    const { ground } = this, lane = frames.lane[row], then = frames.next[row], at = (l, s) => ground.levelAt(l, x - s * Math.cos(turn), y - s * Math.sin(turn), length, -Infinity);
+    const level = Math.max(at(lane, 0), at(lane, length), then < 0 ? -Infinity : at(frames.lane[then], 0));
+    return level > -Infinity ? ground.storey(level) : MOST_STOREYS; // between two frames far apart it may be on neither lane
   }
   // Bodies from outside have colours of their own, whatever others are coloured by.
   get bodyColours() { return this.facts.bodies || {}; }

@@ -131,16 +131,17 @@ class Ground {
   }
   // Which storey a level is, from 1; land is 0.
   storey(level) { return 1 + this.levels.indexOf(level); }
-  // The level of a lane where it is nearest to a place, m.
-  levelAt(lane, X, Y) {
+  // The level of a lane where it is nearest to a place, m; away: where a vehicle so long is far from it.
+  levelAt(lane, X, Y, length, away) {
     const head = this.head;
     if (lane < 0) return this.levels[this.levels.length - 1];
     if (lane >= this.roads) { // whoever comes from a bridge is on it still with its rear
       const way = lane - this.roads;
       return Math.max(head.node_level[head.way_at[way]], this.levelAlong(head.way_from[way], 1), this.levelAlong(head.way_to[way], 0));
     }
+    const { start, x, y } = this.lanes, outside = (values, v) => { let low = Infinity, high = -Infinity; for (let i = start[lane]; i < start[lane + 1]; i++) { low = Math.min(low, values[i]); high = Math.max(high, values[i]); } return v < low - length - 4 || v > high + length + 4; };
+    if (outside(x, X) || outside(y, Y)) return away;
     if (!this.stretches.has(this.laneRoad[lane])) return 0;
-    const { start, x, y } = this.lanes;
     let total = 0, at = 0, least = Infinity;
     for (let i = start[lane] + 1; i < start[lane + 1]; i++) {
       const dx = x[i] - x[i - 1], dy = y[i] - y[i - 1], d = Math.hypot(dx, dy), u = d > 0 ? Math.min(1, Math.max(0, ((X - x[i - 1]) * dx + (Y - y[i - 1]) * dy) / (d * d))) : 0;
