@@ -49,12 +49,15 @@ def approaches_of(
             continue
         rings = [streets.links[other[0]].rules.ring for other, _ in after]
         ranks = [priority_of(streets.links[other[0]]) for other, _ in after]
-        letters = letters_for([angle for _, angle in after], ranks)
+        # Round a roundabout one goes straight on, be the ways out straighter.
+        around = rings.index(True) if streets.links[road[0]].rules.ring and True in rings else -1
+        letters = letters_for([angle for _, angle in after], ranks, around)
         entry = direction(streets.links[road[0]], road[1])
         onward = [direction(streets.links[other[0]], other[1]) for other, _ in after]
         cars = [j for j, lanes in enumerate(onward) if lanes.cars]
         if entry.cars and len(cars) < len(after):  # to cars, which exit leads straight on
-            own = letters_for([after[j][1] for j in cars], [ranks[j] for j in cars])
+            goes_on = cars.index(around) if around in cars else -1
+            own = letters_for([after[j][1] for j in cars], [ranks[j] for j in cars], goes_on)
             for j, letter in zip(cars, own, strict=True):
                 letters[j] = letter
         exits = list(zip(letters, onward, strict=True))

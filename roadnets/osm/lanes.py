@@ -8,17 +8,19 @@ from rushhour.roadnets.plans.turns import lane_pairs, turns_by_lane
 THROUGH = radians(45.0)  # the exit that turns least goes straight on, if it turns less
 
 
-def letters_for(angles: list[float], ranks: list[int]) -> list[str]:
+def letters_for(angles: list[float], ranks: list[int], ahead: int = -1) -> list[str]:
     """R, T, L or U for exits sorted from the right to the left.
 
-    ranks: of the exits' classes. Straight on is the exit of highest rank that turns little, and
-    among equals the one that turns least: at a fork the ramp may lie straighter than the road.
+    ranks: of the exits' classes. Straight on is `ahead`, where the map says so, else the exit of
+    highest rank that turns little, and among equals the one that turns least: at a fork the ramp may
+    lie straighter than the road.
     """
-    ahead = min(
-        (j for j in range(len(angles)) if abs(angles[j]) <= THROUGH),
-        key=lambda j: (-ranks[j], abs(angles[j])),
-        default=-1,
-    )
+    if ahead < 0:
+        ahead = min(
+            (j for j in range(len(angles)) if abs(angles[j]) <= THROUGH),
+            key=lambda j: (-ranks[j], abs(angles[j])),
+            default=-1,
+        )
     found = []
     for j, angle in enumerate(angles):
         if j == ahead:
