@@ -50,7 +50,7 @@ class PlantedWorld:
         self.routes = Routes(
             np.zeros(1, np.int32), np.full(20, np.inf), np.zeros(0, np.int32), np.zeros(0),
             np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.bool_),
-            np.zeros(network.n_lanes, np.bool_),
+            np.zeros(network.n_lanes, np.bool_), np.zeros(network.n_roads, np.bool_),
         )  # fmt: skip
 
     @property

@@ -159,6 +159,7 @@ class Routes(NamedTuple):
     stop_until: NDArray[np.int32]  # frame; not before
     stop_parking: NDArray[np.bool_]
     stops_on: NDArray[np.bool_]  # (n_lanes,) whether anybody ever stops there
+    round: NDArray[np.bool_]  # (n_roads,) part of a roundabout; static
 
 
 class Order(NamedTuple):

@@ -283,6 +283,8 @@ def has_room(
             return True
     if now >= need or closed >= need:
         return True
+    if grants.on_ring[lane] and grants.claimed[lane] > 0.0:
+        return False  # who stands beside it and must change to it, to leave, would stand for ever
     return n > 0 and closed >= need - min(QUEUE_OVERHANG, clear_end(net, last))
 
 

@@ -21,6 +21,9 @@ DEPTH = 12  # roads looked ahead, at most: as many as there are connectors in a 
 LONG_ROADS = 8  # of them on which one may change lane
 SIGHT = 500.0  # m looked ahead beyond the road a vehicle is on
 TOO_SHORT = 10.0  # m; on a shorter road nobody changes lane
+SHORT_PIECE = 5.0  # m; the same of a roundabout, where all roll slowly and turn the wheel anyhow
+FAR_ROUND = 20.0  # m still to go round one, from which the inner lanes suit as well
+BACK_OUT = 15.0  # effort that it may be to leave them again
 WAITING_ROOM = 0.5  # m beyond its body that a lane must have for a vehicle to wait or change there
 REAR_SLACK = 0.5  # m by which a body may be longer than a lane from which its vehicle changes
 QUEUE_SPACE = 7.5  # m a vehicle takes in a queue
@@ -35,17 +38,32 @@ Efforts = NDArray[np.float64]  # (2 * (DEPTH + 1), MAX_LANES): efforts, then eff
 
 
 @kernel
-def change_effort(length: float) -> float:
-    """Effort of one lane change on a road of that length, m."""
-    return 1.0 + 100.0 / (length + 1.0) if length >= TOO_SHORT else IMPOSSIBLE
+def change_effort(net: NetworkArrays, routes: Routes, road: int) -> float:
+    """Effort of one lane change on a road."""
+    length = net.roads.length[road]
+    shortest = SHORT_PIECE if routes.round[road] else TOO_SHORT
+    return 1.0 + 100.0 / (length + 1.0) if length >= shortest else IMPOSSIBLE
 
 
 @kernel
-def spread_efforts(net: NetworkArrays, road: int, row: int, efforts: Efforts) -> None:
+def way_round(net: NetworkArrays, routes: Routes, leg: int, depth: int) -> float:
+    """Metres of a roundabout that a route takes after the road at leg; depth: roads looked at."""
+    total = 0.0
+    for d in range(1, depth):
+        if not routes.round[routes.road[leg + d]]:
+            break
+        total += net.roads.length[routes.road[leg + d]]
+    return total
+
+
+@kernel
+def spread_efforts(
+    net: NetworkArrays, routes: Routes, road: int, row: int, efforts: Efforts
+) -> None:
     """Turn the efforts of staying on each lane (second half) into those with changes allowed."""
     stay = DEPTH + 1 + row
     count = net.roads.lane_count[road]
-    step = change_effort(net.roads.length[road])
+    step = change_effort(net, routes, road)
     if step >= IMPOSSIBLE:
         # Who stands on such a road can change after all: as early as that may be, as it would bar
         # the last of them for others.
@@ -59,13 +77,15 @@ def spread_efforts(net: NetworkArrays, road: int, row: int, efforts: Efforts) ->
 
 
 @kernel
-def prefer_stop(net: NetworkArrays, road: int, row: int, at: int, efforts: Efforts) -> None:
+def prefer_stop(
+    net: NetworkArrays, routes: Routes, road: int, row: int, at: int, efforts: Efforts
+) -> None:
     """Make lane `at` of a road, where the next stop is, worth a change, be it a bay that ends there.
 
     Works on the efforts of staying (second half); after the stop the vehicle may change again.
     """
     stay = DEPTH + 1 + row
-    step = change_effort(net.roads.length[road])
+    step = change_effort(net, routes, road)
     for j in range(net.roads.lane_count[road]):
         if j != at:
             efforts[stay, at] = min(efforts[stay, at], efforts[stay, j] + step * abs(j - at))
@@ -119,8 +139,8 @@ def route_efforts(
                         best = min(best, efforts[d + 1, net.lanes.number[to]])
             efforts[DEPTH + 1 + d, j] = best
         if stop_lane >= 0 and net.lanes.road[stop_lane] == road:
-            prefer_stop(net, road, d, stop_lane - first, efforts)
-        spread_efforts(net, road, d, efforts)
+            prefer_stop(net, routes, road, d, stop_lane - first, efforts)
+        spread_efforts(net, routes, road, d, efforts)
     return depth
 
 
@@ -187,7 +207,7 @@ def plan_route(
     first = net.roads.first_lane[road]
     count = net.roads.lane_count[road]
     number = net.lanes.number[lane]
-    step = change_effort(net.roads.length[road])
+    step = change_effort(net, routes, road)
     # The wanted lane: nearest of those reached with the least effort in all.
     wanted = number
     least = efforts[DEPTH + 1, number]
@@ -198,6 +218,8 @@ def plan_route(
     veh.wanted[i] = first + wanted if least < inf else lane
     suits = np.uint32(0)
     floor = efforts[DEPTH + 1, wanted]
+    if way_round(net, routes, leg, depth) >= FAR_ROUND:
+        floor += BACK_OUT
     for j in range(min(count, 32)):
         if efforts[DEPTH + 1, j] <= floor + 1e-9 and floor < inf:
             suits |= np.uint32(1) << np.uint32(j)

@@ -201,8 +201,9 @@ class Joining(Part):
         for trips in joined:
             self.sim.demand = with_trips(self.sim.demand, self._read(trips))
         self.sim.routes = state.route_arrays(
-            self.sim.demand, self.sim.network.n_lanes, self.sim.begin, self.sim.dt
-        )
+            self.sim.demand, self.sim.network.n_lanes, self.sim.routes.round, self.sim.begin,
+            self.sim.dt,
+        )  # fmt: skip
         self.routing.minds.used = self.sim.routes.road.size
         self.routing.detours.begin()
         net, capacity = self.sim.network.arrays, self.sim.veh.lane.size

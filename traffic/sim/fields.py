@@ -208,6 +208,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("stop_until", SAVED, STOP, unit="frame", means="before which it does not go on"),
         Field("stop_parking", SAVED, STOP, means="beside the lane"),
         Field("stops_on", SAVED, LANE, means="whether anybody ever stops there"),
+        Field("round", STATIC, ROAD, means="part of a roundabout"),
     ),
     Trips: (
         Field("depart", STATIC, TRIP, unit="s", means="when it is due, ascending"),

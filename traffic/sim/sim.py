@@ -86,7 +86,6 @@ class Sim:
         net = self.network.arrays
         self.types = self.types_seen()
         self.trips = state.trip_arrays(self.demand)
-        self.routes = state.route_arrays(self.demand, self.network.n_lanes, self.begin, self.dt)
         self.veh = state.new_vehicles(CAPACITY)
         self.n = 0  # of the order: on the road as the frame began
         self.moves = state.new_moves(CAPACITY)
@@ -102,6 +101,10 @@ class Sim:
         )  # fmt: skip
         find_unposted(net, np.zeros(one_way.size, np.bool_), self.grants.unposted)
         find_ring_entries(net, one_way, way, self.grants.on_ring, self.grants.ring_entry)
+        self.routes = state.route_arrays(
+            self.demand, self.network.n_lanes, self.grants.on_ring[net.roads.first_lane],
+            self.begin, self.dt,
+        )  # fmt: skip
         if self.parameters["passing.oncoming"]:
             self.grants.opposite[:] = opposite_lanes(self.network)
         self.partings = partings_of(self.network)

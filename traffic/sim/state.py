@@ -100,8 +100,10 @@ def trip_arrays(demand: Demand) -> Trips:
     )
 
 
-def route_arrays(demand: Demand, n_lanes: int, begin: float, dt: float) -> Routes:
-    """Routes and stops with times in frames."""
+def route_arrays(
+    demand: Demand, n_lanes: int, round_roads: NDArray[np.bool_], begin: float, dt: float
+) -> Routes:
+    """Routes and stops with times in frames. round_roads: (n_roads,) part of a roundabout."""
     until = np.where(np.isfinite(demand.stop_until), np.ceil((demand.stop_until - begin) / dt), -1)
     return Routes(
         road=demand.roads.copy(),
@@ -112,6 +114,7 @@ def route_arrays(demand: Demand, n_lanes: int, begin: float, dt: float) -> Route
         stop_until=np.clip(until, -1, 2**31 - 1).astype(np.int32),
         stop_parking=demand.stop_parking.copy(),
         stops_on=np.isin(np.arange(n_lanes), demand.stop_lane),
+        round=round_roads,
     )
 
 
