@@ -4,7 +4,8 @@ Levels of roads are those of `network.levels`; an intersection lies where the ro
 where one of them does.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +14,25 @@ from rushhour.roadnets.model import Network
 from rushhour.viewer.moments import Moment
 
 NEAR_END: Final = 0.5  # m before the end of a lane, from where on a vehicle may have left it
-
 ASIDE: Final = 4.0  # m beside a lane, where its vehicles are
 LOWEST: Final = -127  # no level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Found = TypeVar("Found")
+
+
+def _once(find: Callable[[Network], Found]) -> Callable[[Network], Found]:
+    """What a function finds out about a network, found once for each."""
+
+    def kept(network: Network) -> Found:
+        if find not in network.derived:
+            network.derived[find] = find(network)
+        found: Found = network.derived[find]
+        return found
+
+    kept.__doc__ = find.__doc__
+    return kept
 
 
 class Stretches(NamedTuple):
@@ -30,6 +44,7 @@ class Stretches(NamedTuple):
     level: Ints
 
 
+@_once
 def stretches(network: Network) -> Stretches:
     """The stretches of the lanes of roads."""
     levels, roads = network.levels, network.arrays.roads
@@ -50,6 +65,7 @@ def levels_of(network: Network) -> tuple[int, ...] | tuple[None]:
     return tuple(found) if len(found) > 1 else (None,)
 
 
+@_once
 def node_levels(network: Network) -> Ints:
     """The level of each intersection, (n,)."""
     levels, roads = network.levels, network.arrays.roads
@@ -92,23 +108,20 @@ class Crossed(NamedTuple):
     high: Floats
 
 
+@_once
 def _crossed(network: Network) -> Crossed:
-    """That of a network, found once."""
-    if "crossed" not in network.derived:
-        ways, roads = network.arrays.connectors, np.arange(network.n_road_lanes)
-        ends = levels_at(network, roads, network.arrays.lanes.length[: roads.size])
-        inside = np.maximum(ends[ways.from_lane], levels_at(network, roads, 0.0 * roads)[ways.to_lane])  # fmt: skip
-        inside = np.maximum(inside, node_levels(network)[ways.intersection])
-        onto = np.zeros(roads.size, np.int64)
-        np.maximum.at(onto, ways.from_lane, inside)
-        above = onto > 0
-        above[stretches(network).lane] = True
-        low, high = (
-            f.reduceat(network.points, network.point_start[:-1]) for f in (np.minimum, np.maximum)
-        )
-        network.derived["crossed"] = Crossed(above, onto, inside, low - ASIDE, high + ASIDE)
-    kept: Crossed = network.derived["crossed"]
-    return kept
+    ways, roads = network.arrays.connectors, np.arange(network.n_road_lanes)
+    ends = levels_at(network, roads, network.arrays.lanes.length[: roads.size])
+    inside = np.maximum(ends[ways.from_lane], levels_at(network, roads, 0.0 * roads)[ways.to_lane])
+    inside = np.maximum(inside, node_levels(network)[ways.intersection])
+    onto = np.zeros(roads.size, np.int64)
+    np.maximum.at(onto, ways.from_lane, inside)
+    above = onto > 0
+    above[stretches(network).lane] = True
+    low, high = (
+        f.reduceat(network.points, network.point_start[:-1]) for f in (np.minimum, np.maximum)
+    )
+    return Crossed(above, onto, inside, low - ASIDE, high + ASIDE)
 
 
 def vehicle_levels(network: Network, moment: Moment, box: Floats) -> Ints:
