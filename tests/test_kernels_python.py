@@ -39,6 +39,7 @@ RANGES = {
     "time": (0.3, 2.5),
     "dt": (1.0 / 120.0, 0.5),
     "v0": (0.0, 40.0),
+    "shortest": (5.0, 10.0),
 }
 SCALARS = {
     idm_acceleration: ("v", "v0", "gap", "v", "accel", "decel", "keep", "time"),
@@ -50,7 +51,7 @@ SCALARS = {
     stopping_distance: ("v", "decel"),
     look_distance: ("v", "keep", "time", "accel", "dt"),
     braking_gap: ("v", "v", "decel", "dt", "keep"),
-    change_effort: ("gap",),
+    change_effort: ("gap", "shortest"),
 }
 
 

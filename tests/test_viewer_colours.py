@@ -20,7 +20,7 @@ from rushhour.viewer.colouring import (
 )
 from rushhour.viewer.loads import loads_of
 from rushhour.viewer.panels import legend_image, line, text_image
-from rushhour.viewer.road_mesh import RoadMesh, joined, polygons, polyline_quads, ribbons
+from rushhour.viewer.road_mesh import RoadMesh, joined, polyline_quads, ribbons
 from rushhour.viewer.shapes import lane_marks, strips_of
 from rushhour.viewer.themes import DELAYS, SPEEDS
 from rushhour.viewer.trip_words import WALKS, TripWords
@@ -158,13 +158,6 @@ def test_a_ribbon_has_its_places_in_the_middle_and_its_edges_beside():
     assert (at + side).tolist() == [[0, 1], [10, 1], [10, -1], [0, -1]]
     assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
     assert mesh.vertices["a_lane"].tolist() == [4.0] * 4
-
-
-def test_polygons_are_cut_into_fans():
-    areas = [np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)]), np.eye(2).repeat(2, axis=0)]
-    mesh = polygons(areas, np.zeros((2, 3), np.uint8), np.zeros(2))
-    assert mesh.triangles.tolist() == [[0, 1, 2], [3, 4, 5], [3, 5, 6]]
-    assert len(polygons([], np.zeros((0, 3), np.uint8), np.zeros(2)).triangles) == 0
 
 
 def test_the_dashes_of_a_lane_are_three_metres_of_nine():

@@ -38,10 +38,14 @@ Efforts = NDArray[np.float64]  # (2 * (DEPTH + 1), MAX_LANES): efforts, then eff
 
 
 @kernel
-def change_effort(net: NetworkArrays, routes: Routes, road: int) -> float:
-    """Effort of one lane change on a road."""
-    length = net.roads.length[road]
-    shortest = SHORT_PIECE if routes.round[road] else TOO_SHORT
+def shortest_to_change(routes: Routes, road: int) -> float:
+    """Metres that a road must have for a lane change on it."""
+    return SHORT_PIECE if routes.round[road] else TOO_SHORT
+
+
+@kernel
+def change_effort(length: float, shortest: float) -> float:
+    """Effort of one lane change on a road of a length, where changes need a shortest one."""
     return 1.0 + 100.0 / (length + 1.0) if length >= shortest else IMPOSSIBLE
 
 
@@ -63,7 +67,7 @@ def spread_efforts(
     """Turn the efforts of staying on each lane (second half) into those with changes allowed."""
     stay = DEPTH + 1 + row
     count = net.roads.lane_count[road]
-    step = change_effort(net, routes, road)
+    step = change_effort(net.roads.length[road], shortest_to_change(routes, road))
     if step >= IMPOSSIBLE:
         # Who stands on such a road can change after all: as early as that may be, as it would bar
         # the last of them for others.
@@ -85,7 +89,7 @@ def prefer_stop(
     Works on the efforts of staying (second half); after the stop the vehicle may change again.
     """
     stay = DEPTH + 1 + row
-    step = change_effort(net, routes, road)
+    step = change_effort(net.roads.length[road], shortest_to_change(routes, road))
     for j in range(net.roads.lane_count[road]):
         if j != at:
             efforts[stay, at] = min(efforts[stay, at], efforts[stay, j] + step * abs(j - at))
@@ -207,7 +211,7 @@ def plan_route(
     first = net.roads.first_lane[road]
     count = net.roads.lane_count[road]
     number = net.lanes.number[lane]
-    step = change_effort(net, routes, road)
+    step = change_effort(net.roads.length[road], shortest_to_change(routes, road))
     # The wanted lane: nearest of those reached with the least effort in all.
     wanted = number
     least = efforts[DEPTH + 1, number]
