@@ -1,15 +1,18 @@
-"""Real browsers for tests of pages: Debian's Chromium, and Firefox on a screen that nobody sees.
+"""Real browsers for tests of pages: Debian's Chromium, and Firefox and WebKit on a screen that nobody sees.
+
+WebKit is the engine of Safari; Debian has it with a plain window around it (MiniBrowser).
 
 Without one a test is skipped with the reason; where CI is set, it fails.
 """
 
+import glob
 import importlib.util
 import io
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from PIL import Image
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FIREFOX = ("firefox-esr", "firefox")
+WEBKIT = "/usr/lib/*/webkit2gtk-4.1/MiniBrowser"
 SIZE = {"width": 960, "height": 600}
 # OpenGL in software, so that pictures are the same everywhere.
 SOFTWARE = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]  # fmt: skip
@@ -30,6 +34,38 @@ POSITIONS = """(() => {
       frames.reason[r], frames.blocker[r] < 0 ? null : rushhour.facts.vehicles[frames.blocker[r]]]);
   return rows;
 })()"""
+# Hides all that lies above the map.
+BARE = """(() => {
+  if (!document.getElementById("bare")) {
+    const style = document.createElement("style");
+    style.id = "bare"; style.textContent = ".bare .panel, .bare #scale, .bare #over { visibility: hidden }";
+    document.head.append(style);
+  }
+  document.body.classList.add("bare");
+})()"""
+# Keeps what a page tells its console from now on, errors that nobody caught as well.
+HEAR = """(() => {
+  window.heard = [];
+  for (const kind of ["error", "warn"]) console[kind] = (...said) => window.heard.push(said.join(" "));
+  addEventListener("error", (event) => window.heard.push(event.message));
+  addEventListener("unhandledrejection", (event) => window.heard.push(String(event.reason)));
+})()"""
+ASKED = "[location.href, ...performance.getEntriesByType('resource').map((one) => one.name)]"
+# The same instant and place of a run of viewed_run.record for `view --shot` and in its page.
+LOOK_SHOT = [
+    "--at",
+    "60",
+    "--centre",
+    "0,0",
+    "--zoom",
+    "0.15",
+    "--size",
+    "960x600",
+    "--theme",
+    "print",
+    "--no-names",
+]
+LOOK_PAGE = "rushhour.pickTheme('print'); rushhour.seek(60); (() => { const [x, y] = rushhour.facts.origin; rushhour.lookAt(-x, -y, 0.15) })()"
 SCREEN = ["-screen", "0", "1400x1000x24", "-nolisten", "tcp", "-noreset"]
 
 
@@ -98,31 +134,62 @@ def firefox() -> Iterator[Any]:
         browser.close()
 
 
-class Opened:
+@contextmanager
+def webkit() -> Iterator[Any]:
+    """WebKit in a window."""
+    if importlib.util.find_spec("selenium") is None:
+        missing("selenium is not installed (pip install selenium)")
+    driver, programs = shutil.which("WebKitWebDriver"), glob.glob(WEBKIT)
+    if driver is None or not programs:
+        missing("no WebKitWebDriver (apt-get install webkit2gtk-driver)")
+    from selenium.webdriver import WebKitGTK, WebKitGTKOptions
+    from selenium.webdriver.webkitgtk.service import Service
+
+    options = WebKitGTKOptions()
+    options.binary_location = programs[0]
+    options.add_argument("--automation")
+    with screen() as display:
+        env = {**os.environ, "DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1"}
+        browser = WebKitGTK(options=options, service=Service(driver, env=env))
+        yield browser
+        browser.quit()
+
+
+class Shown:
     """A page of ours in a browser. told: what it said that it should not; asked: what it fetched."""
 
-    def __init__(self, browser: Any, url: str, **how: Any) -> None:
-        self.page = browser.new_page(**{"viewport": SIZE, **how})
-        self.told: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.told.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(url)
-        self.until("window.rushhour && rushhour.drawn > 0")
-
-    def _hear(self, message: Any) -> None:
-        # That pixels are read is meant; a driver says once that it waits for them.
-        if message.type in ("error", "warning") and "due to ReadPixels" not in message.text:
-            self.told.append(message.text)
-
-    def until(self, condition: str, seconds: float = 90.0) -> None:
-        """Wait until an expression of the page is true."""
-        self.page.wait_for_function(condition, timeout=1e3 * seconds)
+    told: list[str]
+    asked: list[str]
 
     def get(self, expression: str) -> Any:
         """The value of an expression in the page."""
-        return self.page.evaluate(expression)
+        raise NotImplementedError
+
+    def until(self, condition: str, seconds: float = 90.0) -> None:
+        """Wait until an expression of the page is true."""
+        raise NotImplementedError
+
+    def shot(self) -> Any:
+        """What is seen: (height, width, 3)."""
+        raise NotImplementedError
+
+    def press(self, key: str) -> None:
+        """Press a key, as of Playwright, and let it go."""
+        raise NotImplementedError
+
+    def click(self, selector: str) -> None:
+        raise NotImplementedError
+
+    def click_at(self, x: int, y: int) -> None:
+        """Click at a pixel of the page."""
+        raise NotImplementedError
+
+    def write(self, selector: str, text: str) -> None:
+        """Put text into a field, and press Enter."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
 
     def drawn(self, action: str = "") -> None:
         """Do something in the page, and wait until that is drawn."""
@@ -134,13 +201,135 @@ class Opened:
 
     def pixels(self) -> Any:
         """The map with nothing above it: (height, width, 3)."""
-        self.get("document.body.classList.add('bare')")
-        self.page.add_style_tag(
-            content=".bare .panel, .bare #scale, .bare #over { visibility: hidden }"
-        )
-        data = self.page.screenshot()
+        self.get(BARE)
+        seen = self.shot()
         self.get("document.body.classList.remove('bare')")
-        return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+        return seen
+
+
+class Opened(Shown):
+    """A page in a browser that Playwright drives."""
+
+    def __init__(self, browser: Any, url: str, **how: Any) -> None:
+        self.page = browser.new_page(**{"viewport": SIZE, **how})
+        self.told, self.asked = [], []
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.told.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(url)
+        self.until("window.rushhour && rushhour.drawn > 0")
+
+    def _hear(self, message: Any) -> None:
+        # That pixels are read is meant; a driver says once that it waits for them.
+        if message.type in ("error", "warning") and "due to ReadPixels" not in message.text:
+            self.told.append(message.text)
+
+    def get(self, expression: str) -> Any:
+        return self.page.evaluate(expression)
+
+    def until(self, condition: str, seconds: float = 90.0) -> None:
+        self.page.wait_for_function(condition, timeout=1e3 * seconds)
+
+    def shot(self) -> Any:
+        return np.asarray(Image.open(io.BytesIO(self.page.screenshot())).convert("RGB"))
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+
+    def click(self, selector: str) -> None:
+        self.page.click(selector)
+
+    def click_at(self, x: int, y: int) -> None:
+        self.page.mouse.click(x, y)
+
+    def write(self, selector: str, text: str) -> None:
+        self.page.fill(selector, text)
+        self.page.keyboard.press("Enter")
 
     def close(self) -> None:
         self.page.close()
+
+
+class Driven(Shown):
+    """A page in WebKit, which Selenium drives. What it says is heard from when it was opened on."""
+
+    def __init__(self, browser: Any, url: str) -> None:
+        self.browser = browser
+        browser.get("about:blank")
+        for _ in range(2):  # what is seen is as large as asked for, the window larger
+            frame = browser.execute_script(
+                "return [outerWidth - innerWidth, outerHeight - innerHeight]"
+            )
+            browser.set_window_size(SIZE["width"] + frame[0], SIZE["height"] + frame[1])
+        browser.get(url)
+        self.get(HEAR)
+        self.until("window.rushhour && rushhour.drawn > 0")
+
+    @property
+    def told(self) -> list[str]:  # type: ignore[override]
+        wait = "document.getElementById('wait')"
+        found: list[str] = self.get(
+            f"[...window.heard, ...({wait}.hidden ? [] : [{wait}.textContent])]"
+        )
+        return found
+
+    @property
+    def asked(self) -> list[str]:  # type: ignore[override]
+        found: list[str] = self.get(ASKED)
+        return found
+
+    def get(self, expression: str) -> Any:
+        return self.browser.execute_script("return (0, eval)(arguments[0])", expression)
+
+    def until(self, condition: str, seconds: float = 90.0) -> None:
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        WebDriverWait(self.browser, seconds, 0.05).until(lambda _: self.get(condition))
+
+    def shot(self) -> Any:
+        data = self.browser.get_screenshot_as_png()
+        return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+
+    def press(self, key: str) -> None:
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        ActionChains(self.browser).send_keys(getattr(Keys, key.upper(), key)).perform()
+
+    def click(self, selector: str) -> None:
+        self.browser.find_element("css selector", selector).click()
+
+    def click_at(self, x: int, y: int) -> None:
+        from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+        act = ActionBuilder(self.browser)
+        act.pointer_action.move_to_location(x, y).click()
+        act.perform()
+
+    def write(self, selector: str, text: str) -> None:
+        field = self.browser.find_element("css selector", selector)
+        field.clear()
+        field.send_keys(text, "\ue007")
+
+    def close(self) -> None:
+        self.browser.get("about:blank")
+
+
+Browser = tuple[Callable[[], AbstractContextManager[Any]], Callable[[Any, str], Shown]]
+BROWSERS: dict[str, Browser] = {
+    "chromium": (chromium, Opened),
+    "firefox": (firefox, Opened),
+    "webkit": (webkit, Driven),
+}
+
+
+def same_colours(image: Any, other: Any) -> None:
+    """What has a colour in a page has one in a picture of the viewer: vehicles and lights on the ground of the print theme."""
+    from scipy.ndimage import binary_dilation
+
+    assert image.shape == other.shape
+    seen = slice(60, 480), slice(210, 700)  # without the panels of the viewer
+    ours, theirs = (np.ptp(one[seen].astype(int), axis=-1) > 70 for one in (image, other))
+    assert min(ours.sum(), theirs.sum()) > 300
+    assert (binary_dilation(theirs, iterations=4) & ours).sum() > 0.97 * ours.sum()
+    assert (binary_dilation(ours, iterations=4) & theirs).sum() > 0.97 * theirs.sum()

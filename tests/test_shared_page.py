@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from browsers import POSITIONS, Opened, chromium
+from browsers import LOOK_PAGE, LOOK_SHOT, POSITIONS, Opened, chromium, same_colours
 from PIL import Image
 from viewed_run import needs_gl, record
 
@@ -347,36 +347,15 @@ def test_two_fingers_zoom(browser: Any, folder: Path) -> None:
     touched.close()
 
 
-def coloured(image: Any) -> Any:
-    """Where a picture is not grey: vehicles and lights on the ground of the print theme."""
-    return np.ptp(image.astype(int), axis=-1) > 70
-
-
-def near(mask: Any, reach: int) -> Any:
-    """Pixels within some of a mask."""
-    from scipy.ndimage import binary_dilation
-
-    return binary_dilation(mask, iterations=reach)
-
-
 def test_vehicles_and_lights_are_drawn_where_the_viewer_draws_them(
     page: Opened, folder: Path
 ) -> None:
     """The same instant, place and size: what has a colour in one picture has one in the other."""
     needs_gl().close()
     shot = folder / "shot.png"
-    words = ["--at", "60", "--centre", "0,0", "--zoom", "0.15", "--size", "960x600", "--theme",
-        "print"]  # fmt: skip
-    assert main(["view", str(folder / "run.h5"), "--shot", str(shot), "--no-names", *words]) == 0
-    other = np.asarray(Image.open(shot).convert("RGB"))
-    page.drawn("rushhour.pickTheme('print'); rushhour.seek(60); (() => { const [x, y] = rushhour.facts.origin; rushhour.lookAt(-x, -y, 0.15) })()")  # fmt: skip
-    image = page.pixels()
-    assert image.shape == other.shape
-    seen = slice(60, 480), slice(210, 700)  # without the panels of the viewer
-    ours, theirs = coloured(image)[seen], coloured(other)[seen]
-    assert min(ours.sum(), theirs.sum()) > 300
-    assert (near(theirs, 4) & ours).sum() > 0.97 * ours.sum()
-    assert (near(ours, 4) & theirs).sum() > 0.97 * theirs.sum()
+    assert main(["view", str(folder / "run.h5"), "--shot", str(shot), *LOOK_SHOT]) == 0
+    page.drawn(LOOK_PAGE)
+    same_colours(page.pixels(), np.asarray(Image.open(shot).convert("RGB")))
 
 
 class Server(SimpleHTTPRequestHandler):

@@ -13,8 +13,10 @@ function fromBase64(text) {
 }
 
 async function openBlock(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const data = await new Response(stream).arrayBuffer();
+  // Not by way of a Blob: WebKit reads none in a worker of a page that was opened from a disk.
+  const stream = new DecompressionStream("deflate"), writer = stream.writable.getWriter();
+  for (const done of [writer.write(bytes), writer.close()]) done.catch(() => {}); // who reads is told
+  const data = await new Response(stream.readable).arrayBuffer();
   const size = new DataView(data).getUint32(0, true);
   const { facts, arrays } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, size)));
   const found = { facts };
