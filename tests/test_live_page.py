@@ -105,6 +105,34 @@ def test_a_page_that_is_paused_stays_where_it_is_though_a_frame_was_on_its_way(
     opened.close()
 
 
+def test_what_one_page_of_a_world_does_to_it_all_its_pages_show(
+    browser: Any, served: LivePage
+) -> None:
+    """One that is opened later neither goes on with it nor changes its speed."""
+    frames = served._frames
+    assert frames is not None
+    first = Opened(browser, served.address)
+    first.until("rushhour.playing")
+    first.get("rushhour.pickRate(20)")
+    first.until("rushhour.end > 2")
+    first.page.keyboard.press("Space")
+    first.until("!rushhour.playing")
+    first.page.wait_for_timeout(600)
+    stopped = frames.world.frame
+    second = Opened(browser, served.address)
+    second.until("rushhour.rate === 20")
+    second.page.wait_for_timeout(600)
+    assert not second.get("rushhour.playing") and second.page.inner_text("#play") == "▶"
+    assert second.page.inner_text("#rate") == "20×"
+    assert frames.world.frame == stopped and not first.get("rushhour.playing")
+    second.page.keyboard.press("Space")
+    second.get("rushhour.pickRate(60)")
+    first.until(f"rushhour.playing && rushhour.rate === 60 && rushhour.end > {stopped * 0.25 + 2}")
+    assert first.told == second.told == []
+    first.close()
+    second.close()
+
+
 def test_vehicles_of_a_world_are_found_and_its_end_is_told_and_can_be_replayed(
     browser: Any,
 ) -> None:

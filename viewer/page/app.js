@@ -131,15 +131,16 @@ class App {
   get end() { return this.times[this.times.length - 1]; }
   frameAt(t) { const T = this.times; let lo = 0, hi = T.length - 1; while (lo < hi) { const mid = (lo + hi + 1) >> 1; if (T[mid] <= t + 1e-6) lo = mid; else hi = mid - 1; } return lo; }
   seek(t) { this.pinned = t >= this.end; this.time = Math.min(this.end, Math.max(this.begin, t)); this.cardKey = null; this.wake(); }
-  play(on = !this.playing) {
+  // told: what the world does already, as another page asked for.
+  play(on = !this.playing, told = false) {
     // Pinned: at the newest frame, also when one comes. Who pauses stays where the world was then; a frame may be on its way.
-    if (this.goesOn) { this.runs.say({ play: on }); this.pinned = false; if (!on) this.time = this.end; }
+    if (this.goesOn) { if (!told) this.runs.say({ play: on }); this.pinned = false; if (!on) this.time = this.end; }
     else if (on && this.time >= this.end - 1e-6) this.time = this.begin;
     this.playing = on; this.before = performance.now();
     $("play").textContent = on ? "❚❚" : "▶"; $("play").setAttribute("aria-pressed", on);
     this.wake();
   }
-  pickRate(rate) { this.rate = rate; if (this.live) this.runs.say({ rate }); $("rate").textContent = `${rate}×`; }
+  pickRate(rate, told = false) { this.rate = rate; if (this.live && !told) this.runs.say({ rate }); $("rate").textContent = `${rate}×`; }
   faster(step) { let k = RATES.findIndex((r) => r >= this.rate - 1e-9); if (k < 0) k = RATES.length - 1; this.pickRate(RATES[Math.min(RATES.length - 1, Math.max(0, k + step))]); }
   // ---- looks
   pickTheme(name) {
@@ -677,7 +678,7 @@ class App {
     for (const name of Object.keys(this.facts.themes)) $("theme").append(new Option(name, name));
     const colours = this.facts.race ? { type: "racer", speed: "speed" } : COLOURS;
     for (const [name, text] of Object.entries(colours)) $("colour").append(new Option(text, name));
-    this.pickRate(this.rate);
+    this.pickRate(this.rate, true);
     if (this.layers.length) {
       $("layer").append(new Option("none", ""));
       for (const { name, title } of this.layers) $("layer").append(new Option(title, name));

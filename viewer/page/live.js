@@ -51,11 +51,11 @@ function openLive() {
   let app = null, queue = Promise.resolve();
   socket.onmessage = ({ data }) => {
     queue = queue.then(async () => {
+      if (typeof data === "string") { const { playing, rate } = JSON.parse(data); app.pickRate(rate, true); app.play(playing, true); return; }
       if (app) { await app.runs.take(data, app); return; }
       const head = await openBlock(new Uint8Array(data));
       for (const name of ["time", "there", "stand", "lost"]) head[name] = Array.from(head[name]);
       app = window.rushhour = new App(head, null, new LiveRuns(head, waysOf(head), socket));
-      app.play(true);
     }).catch((error) => { $("wait").textContent = String(error); $("wait").hidden = false; });
   };
   socket.onclose = () => { if (app) { app.ended = true; app.play(false); } else $("wait").textContent = "nobody answers; start rushhour view --browser again"; };

@@ -1,7 +1,8 @@
 """A page of a world that is simulated while it is watched: on this machine alone, by a secret address.
 
 The page comes over HTTP, the frames over a websocket, each with the one before it, so that whoever joins
-late or falls behind misses nothing but frames. What the page says back is to go on, stop, step, or be faster.
+late or falls behind misses nothing but frames. What a page says back is to go on, stop, step, or be faster; all pages are
+told whether it goes on and how fast.
 """
 
 import json
@@ -206,17 +207,21 @@ class LivePage:
     def _send(self, connection: Any, number: int) -> None:
         from websockets.exceptions import ConnectionClosed
 
+        told = None
         try:
             while not self._ends:
                 with self._news:
-                    if self._latest[0] == number:
+                    if self._latest[0] == number and told == (self.playing, self.rate):
                         self._news.wait(1.0)
+                    changed = told != (told := (self.playing, self.rate))
                     late = self._latest[0] - number
                     number, data = self._latest
                     if late > 1 and self._frames is not None:
                         data = self._frames.now()  # it missed some: no step leads there
                 if late and data:
                     connection.send(data)
+                if changed:
+                    connection.send(json.dumps({"playing": told[0], "rate": told[1]}))
         except ConnectionClosed:
             return
 
