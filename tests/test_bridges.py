@@ -17,10 +17,10 @@ from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.recording.run_file import RunFile
-from rushhour.viewer.moments import Moment
+from rushhour.viewer.pictures import picture
 from rushhour.viewer.raster import draw_network
 from rushhour.viewer.storeys import levels_at, node_levels, vehicle_levels
-from rushhour.viewer.themes import DAY
+from rushhour.viewer.themes import DARK, DAY
 
 pytest.importorskip("osmium")
 
@@ -160,7 +160,7 @@ def test_a_bridge_covers_the_road_below_in_pictures_the_window_and_pages(
 
 
 @pytest.mark.parametrize(("below", "above"), [({}, {"bridge": "yes"}), ({"tunnel": "yes"}, {})])
-def test_a_vehicle_below_a_bridge_is_hidden_and_one_on_it_is_seen_in_the_window_and_pages(
+def test_a_vehicle_below_a_bridge_is_hidden_and_one_on_it_is_seen_in_pictures_the_window_and_pages(
     tmp_path: Path, below: dict[str, str], above: dict[str, str]
 ) -> None:
     scale, moments = 0.2, 6  # m a pixel; that are looked at
@@ -170,6 +170,8 @@ def test_a_vehicle_below_a_bridge_is_hidden_and_one_on_it_is_seen_in_the_window_
     assert main(["run", str(path), "--vehicles", "60", "--duration", "60s", "--dt", "0.25", "--record-every", "0.25s", "--record", str(run), "--seed", "2"]) == 0  # fmt: skip
     assert main(["share", str(run), "-o", str(page), "--theme", "day"]) == 0
     x, y = np.array((10.0, -10.0)) - network.origin
+    half = 0.5 * scale * np.array(SIZE)
+    box = (x - half[0], y - half[1], x + half[0], y + half[1])
     hidden, seen = 0, 0
     with RunFile(run) as file, chromium() as browser:
         opened = Opened(browser, page.as_uri())
@@ -183,8 +185,15 @@ def test_a_vehicle_below_a_bridge_is_hidden_and_one_on_it_is_seen_in_the_window_
             opened.drawn(f"rushhour.seek({time})")
             window = np.asarray(Image.open(shot).convert("RGB"))
             column, row = round((px - x) / scale) + SIZE[0] // 2, round((y - py) / scale) + SIZE[1] // 2  # fmt: skip
-            for name, image in (("window", window), ("page", opened.pixels())):
-                road = tuple(image[row, column].tolist()) in DAY.roads
+            picture(run, time, size=SIZE, box=box).save(shot)
+            images = {
+                "window": window,
+                "page": opened.pixels(),
+                "picture": np.asarray(Image.open(shot).convert("RGB")),
+            }
+            for name, image in images.items():
+                roads = (DARK if name == "picture" else DAY).roads
+                road = tuple(image[row, column].tolist()) in roads
                 assert road == under, (name, time, px, py)
             hidden, seen = hidden + under, seen + (not under)
         assert opened.told == []
@@ -201,11 +210,9 @@ def test_a_vehicle_that_has_long_left_the_lane_of_its_last_frame_is_covered_by_n
     upper = next(k for k in range(network.n_road_lanes) if k // 2 != lower // 2 and network.lane_points(k)[:, 1].min() < y - 200.0)  # fmt: skip
     lanes = np.array([lower, upper, lower], np.int32)
     ys = y - np.array([0.0, 0.0, 40.0])  # the last is on the bridge by now
-    n, whole = lanes.size, np.arange(lanes.size, dtype=np.int32)
-    one = np.ones(n)
-    moment = Moment(0.0, whole, x * one, ys, 0.0 * one, one, 5.0 * one, 1.8 * one, whole, whole, {"lane": lanes})  # fmt: skip
+    pose = np.column_stack((np.full(3, x), ys, np.zeros(3)))
     box = np.array([x - 100.0, y - 100.0, x + 100.0, y + 100.0])
-    assert vehicle_levels(network, moment, box).tolist() == [0, 1, 1]
+    assert vehicle_levels(network, lanes, pose, np.full(3, 5.0), box).tolist() == [0, 1, 1]
 
 
 def looked_at(file: RunFile, network: Network) -> Iterator[tuple[float, float, float, bool]]:

@@ -40,11 +40,13 @@ def paint_vehicles(
     lights: ArrayLike = 0,
     steer: ArrayLike = 0.0,
     race: bool = False,
+    storey: NDArray[np.int64] | None = None,
 ) -> None:
     """Paint vehicles on a picture, in their order: from afar as kites, else as bodies.
 
     pose: (n, 3) x, y (m) of front bumpers, and heading (rad).   shape: of silhouettes.CLASSES, (n,) or
     one for all.   colour: (n, 3).   lights: 1 brake, 2 left, 4 right.   steer: rad, of front wheels.
+    storey: of each, (n,); bodies are hidden where the picture has a higher one.
     """
     n, near = len(pose), 1.0 / raster.pixels_per_metre
     high, wide, _ = raster.canvas.shape
@@ -92,7 +94,10 @@ def paint_vehicles(
                         place / np.float32(raster.scale), sides, kind, lit[mid], turned[mid],
                         body[:, mid], rim[:, mid], 1.0 / raster.scale, 1.0,
                     )  # fmt: skip
-            _blend(raster.canvas.reshape(-1, 3), cell, made)
+            below: NDArray[np.bool_] | bool = False
+            if storey is not None and raster.storeys is not None and not kite:
+                below = raster.storeys.reshape(-1)[cell] > storey[mid]
+            _blend(raster.canvas.reshape(-1, 3), cell, made, below)
 
 
 def _cells(
@@ -115,10 +120,13 @@ def _cells(
     return number, np.stack((onwards[inside], left[inside])), np.nonzero(inside)[0]
 
 
-def _blend(canvas: NDArray[np.uint8], cell: NDArray[np.int64], made: NDArray[np.float32]) -> None:
-    """Lay colours with their cover (4, k) over cells of a canvas."""
+def _blend(
+    canvas: NDArray[np.uint8], cell: NDArray[np.int64], made: NDArray[np.float32],
+    below: NDArray[np.bool_] | bool,
+) -> None:  # fmt: skip
+    """Lay colours with their cover (4, k) over cells of a canvas, but those that are below something."""
     cover = np.broadcast_to(made[3], cell.shape)
-    some = cover >= 0.02
+    some = (cover >= 0.02) & ~np.broadcast_to(below, cell.shape)
     below = canvas[cell[some]].astype(np.float32)
     above = 255.0 * np.broadcast_to(made[:3], (3, cell.size))[:, some].T
     canvas[cell[some]] = np.rint(below + (above - below) * cover[some, None]).astype(np.uint8)

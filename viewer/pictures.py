@@ -110,7 +110,7 @@ def _drawn(
     n = len(moment)
     front = np.column_stack((moment.x, moment.y, moment.heading))
     draw_vehicles(
-        raster, network, np.full(n, -1), np.zeros(n), 0.0, moment.length, moment.width,
+        raster, network, moment.columns.get("lane", np.full(n, -1)), np.zeros(n), 0.0, moment.length, moment.width,
         told.palette[told.colour], front, shape=source.sizes[moment.size, 2],
         lights=moment.columns.get("signals", 0), steer=moment.columns.get("body_steer", 0.0),
     )  # fmt: skip

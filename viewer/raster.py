@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from PIL import Image, ImageDraw
 
 from rushhour.kernels.drawing.raster import fill_polygons, shrink
 from rushhour.kernels.geometry.pose import place_all_bodies
@@ -33,7 +34,7 @@ from rushhour.viewer.shapes import (
     zebra_bars,
 )
 from rushhour.viewer.silhouettes import UNKNOWN
-from rushhour.viewer.storeys import levels_of, node_levels
+from rushhour.viewer.storeys import levels_of, node_levels, vehicle_levels
 from rushhour.viewer.street_labels import StreetLabels, paint_names
 from rushhour.viewer.surfaces import surfaces
 from rushhour.viewer.themes import DARK, SPEEDS, Colour, Theme
@@ -58,6 +59,9 @@ class Raster:
     left: float  # m, x at the left edge
     top: float  # m, y at the upper edge
     scale: float  # canvas pixels per metre
+    storeys: NDArray[np.uint8] | None = (
+        None  # (h, w) of the canvas: the highest that is seen there, 1 the lowest; 0: land. None: there is but one
+    )
 
     @property
     def pixels_per_metre(self) -> float:
@@ -77,6 +81,22 @@ class Raster:
         start = np.arange(0, 4 * n + 1, 4, dtype=np.int64)
         colours = np.ascontiguousarray(np.broadcast_to(np.asarray(colour, dtype=np.uint8), (n, 3)))
         fill_polygons(self.canvas, xy, start, colours, 0, n)
+
+    def cover(self, quads: Quads, storey: int) -> None:
+        """Note a storey where quadrilaterals (n, 4, 2), m, lie."""
+        if self.storeys is not None:
+            image = Image.fromarray(self.storeys)
+            pen = ImageDraw.Draw(image)
+            for corners in self.pixels(quads).reshape(len(quads), 8).tolist():
+                pen.polygon(corners, fill=storey)
+            self.storeys = np.array(image)
+
+    @property
+    def box(self) -> Box:
+        """What is seen, m."""
+        height, width, _ = self.canvas.shape
+        right, bottom = self.left + width / self.scale, self.top - height / self.scale
+        return (self.left, bottom, right, self.top)
 
     def image(self) -> NDArray[np.uint8]:
         """The finished picture, shape (height, width, 3)."""
@@ -120,13 +140,17 @@ def draw_network(
     kerb = np.maximum(0.35, pixel * (0.45 if near else np.array(LEAST_KERB)[grade]))
     edges = strips.quads(half + kerb, -half - kerb)
     fills = strips.quads(half + 0.05, -half - 0.05)
-    for level in levels_of(network) if near else (None,):
+    levels = levels_of(network) if near else (None,)
+    if len(levels) > 1:
+        raster.storeys = np.zeros(raster.canvas.shape[:2], np.uint8)
+    for storey, level in enumerate(levels, 1):
         here = seen if level is None else seen & (strips.level == level)
         grades = [np.flatnonzero(here & (grade == k)) for k in range(len(theme.roads))]
         if near:
             for of_grade in grades:
                 raster.fill_quads(edges[of_grade], theme.kerb)
-            _fill_intersections(raster, network, theme, float(kerb.min()), level)
+            raster.cover(edges[here], storey)
+            _fill_intersections(raster, network, theme, float(kerb.min()), level, storey)
         for k, of_grade in enumerate(grades):
             if not near:  # from afar main streets lie on side streets, kerbs and all
                 raster.fill_quads(edges[of_grade], theme.kerb)
@@ -154,16 +178,13 @@ def _paint_markings(
 
 def draw_names(raster: Raster, network: Network, theme: Theme = DARK) -> None:
     """Paint the names of streets along them, where there is room."""
-    height, width, _ = raster.canvas.shape
-    right, bottom = raster.left + width / raster.scale, raster.top - height / raster.scale
-    box = (raster.left, bottom, right, raster.top)
-    names = StreetLabels(network).within(box, 1.0 / raster.pixels_per_metre)
+    names = StreetLabels(network).within(raster.box, 1.0 / raster.pixels_per_metre)
     if names.texts:
         paint_names(raster.canvas, names, raster.pixels(names.at), raster.scale, theme)
 
 
 def _fill_intersections(
-    raster: Raster, network: Network, theme: Theme, kerb: float, level: int | None
+    raster: Raster, network: Network, theme: Theme, kerb: float, level: int | None, storey: int
 ) -> None:
     """Paint the surfaces of crossings of a level, with kerbs around them; None: of all."""
     found, roads = surfaces(network), np.array(theme.roads, np.uint8)
@@ -172,7 +193,9 @@ def _fill_intersections(
     seen = _visible(raster, corners.min(axis=1), corners.max(axis=1))
     if level is not None:
         seen &= node_levels(network)[node] == level
-    raster.fill_quads(found.triangles(kerb)[seen][:, [0, 1, 2, 2]], theme.kerb)
+    rims = found.triangles(kerb)[seen][:, [0, 1, 2, 2]]
+    raster.cover(rims, storey)
+    raster.fill_quads(rims, theme.kerb)
     raster.fill_quads(corners[seen][:, [0, 1, 2, 2]], roads[node_grades(network)[node[seen]]])
 
 
@@ -202,7 +225,7 @@ def draw_vehicles(
     """Paint vehicles, front bumper at s on their lanes, each in its colour (n, 3).
 
     lane: (n,) int; s, lateral (to the left), length, width: (n,) or scalar, m. front: (n, 3) x, y
-    (m) and heading (rad) of those whose body is elsewhere, NaN for the others. shape, lights, steer: as
+    (m) and heading (rad) of those whose body is elsewhere, NaN for the others; what is below another level of the network is hidden. shape, lights, steer: as
     in `paint_vehicles`. On a picture of a whole city they are painted larger than they are, so that
     they can be seen.
     """
@@ -222,7 +245,13 @@ def draw_vehicles(
     if front is not None:
         elsewhere = np.isfinite(front[:, 0])
         pose[elsewhere] = front[elsewhere]
-    paint_vehicles(raster, pose, columns[2], columns[3], shape, colour, theme, lights, steer)
+    storey = None
+    if raster.storeys is not None:
+        level = vehicle_levels(network, lanes, pose, columns[2], np.array(raster.box))
+        storey = 1 + np.searchsorted(np.array(levels_of(network)), level)
+    paint_vehicles(
+        raster, pose, columns[2], columns[3], shape, colour, theme, lights, steer, storey=storey
+    )
 
 
 def draw_signals(raster: Raster, network: Network, states: NDArray[np.uint8]) -> None:
@@ -293,13 +322,10 @@ def _empty_raster(size: tuple[int, int], box: Box, theme: Theme) -> Raster:
 
 def _visible(raster: Raster, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which segments may touch the picture."""
-    height, width, _ = raster.canvas.shape
-    right = raster.left + width / raster.scale
-    bottom = raster.top - height / raster.scale
+    left, bottom, right, top = raster.box
     low, high = np.minimum(a, b) - 10.0, np.maximum(a, b) + 10.0
     return np.asarray(
-        (low[:, 0] < right) & (high[:, 0] > raster.left)
-        & (low[:, 1] < raster.top) & (high[:, 1] > bottom)
+        (low[:, 0] < right) & (high[:, 0] > left) & (low[:, 1] < top) & (high[:, 1] > bottom)
     )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rushhour.roadnets.model import Network
-from rushhour.viewer.moments import Moment
 
 NEAR_END: Final = 0.5  # m before the end of a lane, from where on a vehicle may have left it
 ASIDE: Final = 4.0  # m beside a lane, where its vehicles are
@@ -124,25 +123,26 @@ def _crossed(network: Network) -> Crossed:
     return Crossed(above, onto, inside, low - ASIDE, high + ASIDE)
 
 
-def vehicle_levels(network: Network, moment: Moment, box: Floats) -> Ints:
-    """The level that each vehicle of a moment is drawn at, (n,): the highest of where its front and its rear are, and of
-    what its lane leads to where it is at its end. box: m, of those that are looked at.
+def vehicle_levels(
+    network: Network, lanes: ArrayLike, pose: Floats, length: Floats, box: Floats
+) -> Ints:
+    """The level that each vehicle is drawn at, (n,): the highest of where its front and its rear are, and of what its lane
+    leads to where it is at its end. pose: (n, 3) x, y (m) of fronts and heading (rad).   box: m, of those that are looked at.
     """
-    lane, n = moment.columns["lane"].astype(np.int64), network.n_road_lanes
+    lane, n = np.asarray(lanes, np.int64), network.n_road_lanes
     above, onto, inside, low, high = _crossed(network)
     level = np.zeros(lane.size, np.int64)
     level[lane >= n] = inside[lane[lane >= n] - n]
     # Between two frames far apart some have long left the lane that is known: nothing covers them, nor bodies.
-    place = np.column_stack((moment.x, moment.y))
+    place, turn = pose[:, :2], pose[:, 2]
     there = (lane >= 0) & ((place >= low[lane]) & (place <= high[lane])).all(axis=1)
     level[~there] = int(network.levels.level.max(initial=0))
-    here = there & (lane < n) & (moment.x >= box[0]) & (moment.x <= box[2])
-    some = np.flatnonzero(here & (moment.y >= box[1]) & (moment.y <= box[3]))
+    here = there & (lane < n) & (place >= box[:2]).all(axis=1) & (place <= box[2:]).all(axis=1)
+    some = np.flatnonzero(here)
     some = some[above[lane[some]]]
     level[some] = LOWEST
-    turn = moment.heading[some]
     front = place[some]
-    rear = front - moment.length[some, None] * np.column_stack((np.cos(turn), np.sin(turn)))
+    rear = front - length[some, None] * np.column_stack((np.cos(turn[some]), np.sin(turn[some])))
     for one in np.unique(lane[some]).tolist():
         mine = np.flatnonzero(lane[some] == one)
         line, end = network.lane_points(one), network.arrays.lanes.length[one] - NEAR_END

@@ -171,15 +171,16 @@ def _map(page: "Page", heading: str, run: "RunFile") -> None:
 
     if not run.frames.size:
         raise RunError(f"{run.path}: holds no frames")
-    time = float(run.times[int(np.argmax(run.counts))])
-    there = run.positions(time)
+    fullest = int(np.argmax(run.counts))
+    time = float(run.times[fullest])
+    there, lane = run.positions(time), run.frame(fullest).lane
     front = np.column_stack((there.x, there.y, there.heading))
     caption = f"{len(there):,} vehicles at {clock(time)}, red standing to blue free"
     with TemporaryDirectory() as folder:
         path = Path(folder) / "map.png"
         length, width, kind = (run.vehicles(name)[there.id] for name in ("length", "width", "type"))
         save_picture(
-            path, run.network(), np.full(len(there), -1), np.zeros(len(there)), length=length,
+            path, run.network(), lane, np.zeros(len(there)), length=length,
             width=width, speed=there.speed, size=MAP_SIZE, front=front,
             shape=shapes_of(length, width, kind, run.ids()["type"]),
         )  # fmt: skip

@@ -273,7 +273,10 @@ class Renderer:
         levels = [roads.level for roads in self._roads.storeys]
         if len(levels) < 2 or kites or "lane" not in moment.columns:
             return [(None, 1.0)]
-        level = vehicle_levels(self._roads.network, moment, box)
+        pose = np.column_stack((moment.x, moment.y, moment.heading))
+        level = vehicle_levels(
+            self._roads.network, moment.columns["lane"], pose, moment.length, box
+        )
         return [
             (np.flatnonzero(level == one), storey_alpha(k) + 0.5 * storey_alpha(0))
             for k, one in enumerate(levels)
