@@ -193,11 +193,11 @@ VOLUMES = np.array([[0.0, 6.5, 4.25], [2.0, 0.0, 3.0], [0.0, 5.75, 0.0]])  # bet
 
 
 def in_form(folder: Path, form: str) -> list[str]:
-    """The same matrix in a form: the words that ask for it, from 7:30 to 8:15."""
+    """The same matrix in a form: the words that ask for it, from 7:30 to 7:45."""
     rows = [(a, b, VOLUMES[i, j]) for i, a in enumerate("134") for j, b in enumerate("134")]
     text = "\n".join(f"{a},{b},{v}" for a, b, v in rows if v)
     path = folder / f"m.{form.partition(' ')[0]}"
-    at = ["--begin", "7:30", "--demand-period", "45min"]
+    at = ["--begin", "7:30", "--demand-period", "15min"]
     if form == "csv":
         path.write_text("volume,note,D_ZONE_ID,o_zone_id\n" + "\n".join(
             f"{v},x,{b},{a}" for a, b, v in rows if v
@@ -215,7 +215,7 @@ def in_form(folder: Path, form: str) -> list[str]:
             "3\n1 3 4\n" + "\n".join(" ".join(map(str, row)) for row in VOLUMES)
         )  # fmt: skip
         head = "$OR" if form.endswith("$O") else "$VR"
-        path.write_text(f"{head}\n* from to\n7.30 8.15\n* factor\n1\n{body}\n")
+        path.write_text(f"{head}\n* from to\n7.30 7.45\n* factor\n1\n{body}\n")
     return ["--demand", str(path), *at]
 
 
@@ -237,7 +237,7 @@ def test_a_matrix_drives_the_same_trips_in_every_form(
     found = {form: departures(tmp_path, in_form(tmp_path, form), capsys) for form in forms}
     assert 19 <= len(found["csv"]) <= 24
     assert {name.partition(".")[0] for name, _ in found["csv"]} >= {"1-3", "1-4", "3-1", "3-4"}
-    assert all(27_000.0 <= depart < 29_700.0 for _, depart in found["csv"])
+    assert all(27_000.0 <= depart < 27_900.0 for _, depart in found["csv"])
     for form in forms[1:]:
         assert found[form] == found["csv"], form
 
@@ -249,7 +249,7 @@ def test_a_profile_shares_out_each_form_by_time(
     for form in ("csv", "omx", "mtx $O"):
         words = [*in_form(tmp_path, form), "--demand-profile", "1,0,3", "--scale", "40"]
         depart = np.array([at for _, at in departures(tmp_path, words, capsys)])
-        share = np.histogram(depart, bins=(27_000, 27_900, 28_800, 29_700))[0] / depart.size
+        share = np.histogram(depart, bins=(27_000, 27_300, 27_600, 27_900))[0] / depart.size
         assert depart.size == pytest.approx(40 * VOLUMES.sum(), abs=6)
         assert share[1] == 0.0 and share[0] == pytest.approx(0.25, abs=0.06), form  # 4 std errors
 
