@@ -19,6 +19,8 @@ pytestmark = pytest.mark.slow
 
 HOURS = ("--demand-period", "2h", "--begin", "7:00", "--duration", "2h", "--routing", "free-flow")
 SCALE = 0.024
+# Measures are asked for, and no frame.
+KEPT = ["--dt", "0.5", "--record-mode", "keyframes", "--keyframe-every", "2h"]
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["import", str(data), "-o", str(folder / "net.h5")]) == 0
     words = ["run", str(folder / "net.h5"), "--demand", str(data / "demand.csv"), *HOURS,
              "--scale", str(SCALE), "--seed", "1", "--measure", "30min",
-             "--record", str(folder / "there.h5")]  # fmt: skip
+             "--record", str(folder / "there.h5"), *KEPT]  # fmt: skip
     assert main(words) == 0
     words = [
         "export", str(folder / "there.h5"), "--table", "roads", "--to", str(folder / "counts.csv"),
@@ -144,7 +146,7 @@ def test_the_fitted_trips_driven_carry_what_was_counted(
     ):  # fmt: skip
         run = here / f"run-{name}.h5"
         said(capsys, "run", here / "net.h5", "--demand", here / name, *words, *HOURS[2:], "--seed", 3,
-             "--measure", "30min", "--record", run)  # fmt: skip
+             "--measure", "30min", "--record", run, *KEPT)  # fmt: skip
         facts = said(capsys, "counts", run, here / "counts.csv", "--by", "1h")
         shares.append(facts["figures"]["all"]["geh_below_5_percent"])
     assert shares[0] < 90.0 and min(shares[1:]) > 95.0, shares
