@@ -162,8 +162,16 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PUBLISHED)
+IN_CI = ("IMS", "Norisring", "Shanghai", "Spa")  # an oval, a short one, hairpins, hills
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in IN_CI else pytest.mark.soak)
+        for name in PUBLISHED
+    ],
+)
 def test_driven_laps_are_within_5_percent_of_those_on_the_published_lines(name):
     track = read_track(data_folder("racetracks") / f"{name}.csv")
     for car, published in zip(("gt", "road"), PUBLISHED[name], strict=True):

@@ -47,7 +47,7 @@ def alone() -> dict[str, list[list[Any]]]:
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", ON)
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.soak), 3])
 def test_ranks_come_to_the_bits_of_one_process_in_every_frame(
     ranks: int, alone: dict[str, list[list[Any]]], tmp_path: Path
 ) -> None:
