@@ -107,6 +107,13 @@ def test_neighbouring_steps_of_a_scale_are_told_apart(name: str, eyes: str) -> N
     assert min(apart(a, b) for a, b in pairwise(lab)) >= APART
 
 
+@pytest.mark.parametrize("eyes", KINDS_OF_EYES)
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+def test_a_lane_of_buses_is_told_from_other_lanes(theme: Theme, eyes: str) -> None:
+    (bus,) = seen((theme.bus,), eyes)
+    assert min(apart(bus, road) for road in seen(theme.roads, eyes)) >= 0.25 * APART
+
+
 @pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
 def test_a_level_of_service_is_told_from_a_road_without_one(theme: Theme) -> None:
     roads = seen(theme.roads, "normal")
@@ -158,5 +165,5 @@ def test_every_vehicle_or_its_rim_is_seen_on_every_road(theme: Theme) -> None:
     for one in (*SPEEDS, *DELAYS, *KINDS):
         dark = float((np.array(one) / 255.0) ** 2 @ (0.2126, 0.7152, 0.0722)) < 0.13
         rim = theme.dark_rim if dark else theme.rim
-        for road in (*theme.roads, theme.track):
+        for road in (*theme.roads, theme.bus, theme.track):
             assert max(contrast(one, road), contrast(rim, road)) >= 1.5

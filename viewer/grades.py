@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.classes import CAR, CLASS_BIT
 from rushhour.roadnets.model import Network
 
 SIDE: Final = 0
@@ -52,6 +53,14 @@ def road_grades(network: Network) -> NDArray[np.uint8]:
         if np.array_equal(found, grade):
             return found
         grade = found
+
+
+def bus_lanes(network: Network) -> NDArray[np.bool_]:
+    """Which lanes of roads buses may use and cars may not, (n_lanes,)."""
+    lanes = network.arrays.lanes
+    on_road = np.arange(network.n_lanes) < network.n_road_lanes
+    bus, car = lanes.permissions & CLASS_BIT["bus"] != 0, lanes.permissions & CAR != 0
+    return np.asarray(on_road & bus & ~car)
 
 
 def _continued(network: Network) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -17,7 +17,7 @@ from rushhour.kernels.geometry.pose import place_all_bodies
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.words.plurals import counted
-from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES, lane_grades, node_grades
+from rushhour.viewer.grades import LEAST_KERB, LEAST_LANES, bus_lanes, lane_grades, node_grades
 from rushhour.viewer.lettering import text_width, write_text
 from rushhour.viewer.lights import lights_of, states_at
 from rushhour.viewer.painting import paint_vehicles
@@ -132,7 +132,7 @@ def draw_network(
         raster.fill_quads(areas[seen][:, [0, 1, 2, 2]], colour)
     strips = strips_of(network, coarse=raster.pixels_per_metre < AREAS_FROM)
     lanes = network.arrays.lanes
-    grade = lane_grades(network)[strips.lane]
+    grade, buses = lane_grades(network)[strips.lane], bus_lanes(network)
     pixel = 1.0 / raster.pixels_per_metre
     half = np.maximum(0.5 * lanes.width[strips.lane], 0.5 * pixel * np.array(LEAST_LANES)[grade])
     seen = _visible(raster, strips.a, strips.b)
@@ -155,6 +155,8 @@ def draw_network(
             if not near:  # from afar main streets lie on side streets, kerbs and all
                 raster.fill_quads(edges[of_grade], theme.kerb)
             shades = np.tile(np.array(theme.roads[k], np.uint8), (of_grade.size, 1))
+            if near:
+                shades[buses[strips.lane[of_grade]]] = theme.bus
             if lane_colours is not None:
                 told = lane_colours[strips.lane[of_grade]]
                 shades = np.where(told[:, 3:] > 0, told[:, :3], shades).astype(np.uint8)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.model import Network
-from rushhour.viewer.grades import lane_grades, node_grades
+from rushhour.viewer.grades import bus_lanes, lane_grades, node_grades
 from rushhour.viewer.raster import Box, network_box
 from rushhour.viewer.shapes import (
     Quads,
@@ -156,12 +156,11 @@ class RoadMesh:
         half = 0.5 * self.network.arrays.lanes.width[strips.lane] + OVERLAP
         quads = joined(strips).quads(half, -half)
         here = np.ones(strips.level.size, bool) if coarse else self._here(strips.level)
-        return tuple(
-            ribbons(
-                quads[here & (grade == k)], colour, self.origin, strips.lane[here & (grade == k)]
-            )
-            for k, colour in enumerate(self.theme.roads)
-        )
+        shades = np.array(self.theme.roads, np.uint8)[grade]
+        if not coarse:
+            shades[bus_lanes(self.network)[strips.lane]] = self.theme.bus
+        graded = [here & (grade == k) for k in range(len(self.theme.roads))]
+        return tuple(ribbons(quads[k], shades[k], self.origin, strips.lane[k]) for k in graded)
 
     def _here(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of some levels has these meshes."""

@@ -26,6 +26,7 @@ class Theme:
     building: Colour
     kerb: Colour
     roads: tuple[Colour, Colour, Colour]  # side streets, main ones, fast ones
+    bus: Colour  # lanes of buses, seen from near
     track: Colour  # of a race
     marks: Colour
     stops: Colour
@@ -52,6 +53,7 @@ DAY: Final = Theme(
     building=(221, 218, 211),
     kerb=(166, 173, 181),
     roads=((253, 253, 253), (255, 246, 216), (255, 226, 164)),
+    bus=(244, 206, 196),
     track=(122, 128, 136),
     marks=(176, 183, 190),
     stops=(98, 105, 113),
@@ -77,6 +79,7 @@ DARK: Final = Theme(
     building=(34, 39, 47),
     kerb=(93, 104, 117),
     roads=((52, 60, 71), (66, 76, 89), (82, 92, 104)),
+    bus=(98, 58, 58),
     track=(70, 77, 86),
     marks=(150, 159, 169),
     stops=(214, 220, 226),
@@ -102,6 +105,7 @@ PRINT: Final = Theme(
     building=(240, 240, 240),
     kerb=(120, 120, 120),
     roads=((234, 234, 234), (220, 220, 220), (204, 204, 204)),
+    bus=(184, 184, 184),
     track=(206, 206, 206),
     marks=(170, 170, 170),
     stops=(70, 70, 70),

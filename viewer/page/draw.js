@@ -5,7 +5,7 @@
 const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 a_at; layout(location=1) in vec2 a_side; layout(location=2) in float a_half;
 layout(location=3) in float a_along; layout(location=4) in float a_style; layout(location=5) in float a_road;
-uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[15]; uniform float u_style, u_layer; uniform sampler2D u_roads;
+uniform vec2 u_centre, u_scale; uniform float u_widen, u_least; uniform vec3 u_palette[16]; uniform float u_style, u_layer; uniform sampler2D u_roads;
 out vec3 v_colour, v_other; out float v_along, v_dash;
 void main() {
   vec2 p = a_at + a_side * max(a_half + u_widen, a_half > 0.0 ? u_least : 0.0);
@@ -201,7 +201,7 @@ class Draw {
     const unit = (c) => c.map((v) => v / 255), roads = this.ground.race ? [theme.track, theme.track, theme.track] : theme.roads;
     this.colours = theme; this.rim = unit(theme.rim); this.darkRim = unit(theme.dark_rim);
     const [red] = this.ground.facts.track.kerbs, [black, white] = this.ground.facts.track.checks;
-    this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), ...unit(white), ...unit(black), ...unit(red), ...unit(theme.turf[1]), ...unit(theme.green), ...unit(theme.water), ...unit(theme.building)]);
+    this.palette = new Float32Array([...roads.flatMap(unit), ...unit(theme.kerb), ...unit(theme.marks), ...unit(theme.marks), ...unit(theme.stops), ...unit(theme.turf[0]), ...unit(white), ...unit(black), ...unit(red), ...unit(theme.turf[1]), ...unit(theme.green), ...unit(theme.water), ...unit(theme.building), ...unit(theme.bus)]);
     this.kept = "";
   }
   resize(width, height, ratio) {

@@ -1,6 +1,6 @@
 // What stays: the block of the ground as vertices. A vertex is a place on a middle line, the vector to
 // the side (mitred), the half width (m), how far along its line it is (m), a style, and the road that it is of (-1: none).
-const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, check: 9, rail: 10, green: 12, water: 13, building: 14 };
+const STYLE = { local: 0, main: 1, fast: 2, kerb: 3, mark: 4, dash: 5, stop: 6, turf: 7, start: 8, check: 9, rail: 10, green: 12, water: 13, building: 14, bus: 15 };
 const VERTEX_FLOATS = 8;
 
 class Mesh {
@@ -191,7 +191,7 @@ class Ground {
         for (const { x, y, from, to, level } of pieces) {
           const storey = storeys.get(level), mesh = storey[names[grade]];
           mesh.road = road;
-          mesh.ribbon(x, y, from, to, half, 0, grade, 0.4);
+          mesh.ribbon(x, y, from, to, half, 0, head.lane_bus[l] ? STYLE.bus : grade, 0.4);
           if (road >= 0) storey.marks.ribbon(x, y, from, to, 0.075, leftSign * 0.5 * width[l], inner ? STYLE.mark : STYLE.dash);
         }
         if (road < 0) continue;

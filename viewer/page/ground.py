@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.surroundings import Surroundings
 from rushhour.viewer.camera import Box
-from rushhour.viewer.grades import lane_grades, node_grades
+from rushhour.viewer.grades import bus_lanes, lane_grades, node_grades
 from rushhour.viewer.lights import LIGHT_COLOURS, lights_of
 from rushhour.viewer.moments import Source
 from rushhour.viewer.page.blocks import signs, steps
@@ -67,6 +67,7 @@ def network_arrays(
         "node_control": nodes.control.astype(np.uint8),
         "lane_grade": lane_grades(network),
         "node_grade": node_grades(network),
+        "lane_bus": bus_lanes(network).astype(np.uint8),
         "lane_stop": stop_kinds(network).astype(np.uint8),
         "level_road": network.levels.road,
         "level_begin": network.levels.begin,
