@@ -11,15 +11,19 @@ from osm_texts import Nodes, street, write_osm
 from PIL import Image
 
 from rushhour.cli import main
+from rushhour.kernels.core.network import GREEN, OFF
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.gate import parts_of
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import load, save
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.covered import BEFORE
+from rushhour.viewer.lights import lights_of
 from rushhour.viewer.pictures import picture
 from rushhour.viewer.raster import draw_network
 from rushhour.viewer.storeys import levels_at, node_levels, vehicle_levels
+from rushhour.viewer.street_labels import StreetLabels, street_lines
 from rushhour.viewer.themes import DARK, DAY
 
 pytest.importorskip("osmium")
@@ -213,6 +217,50 @@ def test_a_vehicle_that_has_long_left_the_lane_of_its_last_frame_is_covered_by_n
     pose = np.column_stack((np.full(3, x), ys, np.zeros(3)))
     box = np.array([x - 100.0, y - 100.0, x + 100.0, y + 100.0])
     assert vehicle_levels(network, lanes, pose, np.full(3, 5.0), box).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("x", [14.0, 18.0, 22.0, 30.0])
+def test_the_light_of_a_lane_that_ends_below_a_bridge_is_not_seen(tmp_path: Path, x: float) -> None:
+    """Signals stand at (x, 0), the bridge leads over x = 10."""
+    places = PLACES | {7: (x, 0.0), 8: (x, -200.0)}
+    ways = [(10, [1, 7, 2], street()), (11, [3, 4], street()), (12, [4, 5], street(bridge="yes")),
+            (13, [5, 6], street()), (14, [2, 6], street("tertiary")), (15, [7, 8], street())]  # fmt: skip
+    network = load_network(write_osm(tmp_path, places, ways, {7: {"highway": "traffic_signals"}}))
+    states = np.where(network.arrays.connectors.signal >= 0, GREEN, OFF).astype(np.uint8)
+    shown, _ = lights_of(network, states)
+    lit = np.unique(network.arrays.connectors.from_lane[states == GREEN])
+    ends = {int(k): network.lane_points(k)[-1] + network.origin for k in lit.tolist()}
+    west = next(k for k, (at, _) in ends.items() if at < x - 2.0 and abs(ends[k][1]) < 4.0)
+    half = float(network.arrays.lanes.width[west])  # of two lanes
+    below = abs(ends[west][0] - BEFORE - 10.0) < half
+    assert set(lit.tolist()) - set(shown.tolist()) == ({west} if below else set())
+
+
+def test_no_name_lies_below_a_bridge(tmp_path: Path) -> None:
+    """The middle of the street below, where its name would be, is 10 m beside the bridge."""
+    scale = 0.5
+    network = crossed(tmp_path, {"name": "Lower Street"}, {"bridge": "yes"})
+    (line,) = (one for one in street_lines(network) if one.text == "Lower Street")
+    x, y = np.array((10.0, 0.0)) - network.origin
+    wide = 2.0 * float(network.arrays.lanes.width[0])
+    assert 0.5 * wide < np.ptp(line.covered) + 3.0 < wide + 6.0
+    box = (x - 240.0, y - 150.0, x + 240.0, y + 150.0)
+    labels = StreetLabels(network).within(box, scale)
+    letters = labels.at[labels.name == labels.texts.index("Lower Street")]
+    run, page = tmp_path / "r.h5", tmp_path / "r.html"
+    save(network, tmp_path / "n.h5")
+    assert main(["run", str(tmp_path / "n.h5"), "--vehicles", "1", "--duration", "2s", "--record", str(run)]) == 0  # fmt: skip
+    assert main(["share", str(run), "-o", str(page)]) == 0
+    with chromium() as browser:
+        opened = Opened(browser, page.as_uri())
+        opened.drawn(f"rushhour.lookAt({x} - rushhour.facts.origin[0], {y} - rushhour.facts.origin[1], {scale})")  # fmt: skip
+        found = opened.get("rushhour.labels.placed.filter((one) => one.line.text === 'Lower Street').map((one) => one.places)")  # fmt: skip
+        origin = opened.get("rushhour.facts.origin")
+    assert len(found) == 1
+    for places in (letters, np.array(found[0]) + origin):
+        across = places[:, 0] - x
+        assert len(places) > 3
+        assert (across > 0.5 * wide - 2.0).all() or (across < 2.0 - 0.5 * wide).all()
 
 
 def looked_at(file: RunFile, network: Network) -> Iterator[tuple[float, float, float, bool]]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.core.network import GREEN, GREEN_YIELD, OFF, RED, STOP_THEN_GO, YELLOW
 from rushhour.roadnets.model import Network
+from rushhour.viewer.covered import covered_ends
 
 # The best of a lane's links decides what is shown.
 _ORDER: Final = (RED, STOP_THEN_GO, YELLOW, GREEN_YIELD, GREEN)
@@ -42,11 +43,13 @@ def states_at(network: Network, time: float) -> NDArray[np.uint8]:
 def lights_of(
     network: Network, states: NDArray[np.uint8]
 ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Lanes that end at a lit signal, and the colour each sees, (n, 3); states: by connector."""
+    """Lanes that end at a lit signal, and the colour each sees, (n, 3); states: by connector. Not those whose end lies below
+    another road.
+    """
     shown = np.full(network.n_road_lanes, -1)
     lit = np.flatnonzero(states != OFF)
     rank = np.zeros(max(_ORDER) + 1, dtype=np.intp)
     rank[list(_ORDER)] = np.arange(len(_ORDER))
     np.maximum.at(shown, network.arrays.connectors.from_lane[lit], rank[states[lit]])
-    lanes = np.flatnonzero(shown >= 0)
+    lanes = np.flatnonzero((shown >= 0) & ~covered_ends(network))
     return lanes, LIGHT_COLOURS[shown[lanes]]

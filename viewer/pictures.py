@@ -16,7 +16,14 @@ from rushhour.viewer.colouring import OF_TRIPS, VEHICLES, told_at, want_colourin
 from rushhour.viewer.moments import Source
 from rushhour.viewer.panels import lay, legend_image
 from rushhour.viewer.png import png_bytes
-from rushhour.viewer.raster import Box, add_legend, draw_network, draw_signals, draw_vehicles
+from rushhour.viewer.raster import (
+    Box,
+    add_legend,
+    draw_names,
+    draw_network,
+    draw_signals,
+    draw_vehicles,
+)
 from rushhour.viewer.trip_words import TripWords
 
 if TYPE_CHECKING:
@@ -69,6 +76,7 @@ def picture(
         if at is not None:
             raise RunError("picture: a network has no time; leave `at` out, or give a run")
         raster = draw_network(what, size, box)
+        draw_names(raster, what)
         image = raster.image()
         add_legend(image, raster.pixels_per_metre, title=what.name)
         return Picture(png_bytes(image), f"{what.name}: {what.n_roads:,} roads")
@@ -103,6 +111,7 @@ def _drawn(
     raster = draw_network(network, size, box)
     moment = source.at(time)
     draw_signals(raster, network, source.lights(moment.time))
+    draw_names(raster, network)
     words = None
     if colour in OF_TRIPS and source.demand is not None:
         words = TripWords(source.demand, network)

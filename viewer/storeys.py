@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Found = TypeVar("Found")
 
 
-def _once(find: Callable[[Network], Found]) -> Callable[[Network], Found]:
+def found_once(find: Callable[[Network], Found]) -> Callable[[Network], Found]:
     """What a function finds out about a network, found once for each."""
 
     def kept(network: Network) -> Found:
@@ -43,7 +43,7 @@ class Stretches(NamedTuple):
     level: Ints
 
 
-@_once
+@found_once
 def stretches(network: Network) -> Stretches:
     """The stretches of the lanes of roads."""
     levels, roads = network.levels, network.arrays.roads
@@ -64,7 +64,7 @@ def levels_of(network: Network) -> tuple[int, ...] | tuple[None]:
     return tuple(found) if len(found) > 1 else (None,)
 
 
-@_once
+@found_once
 def node_levels(network: Network) -> Ints:
     """The level of each intersection, (n,)."""
     levels, roads = network.levels, network.arrays.roads
@@ -107,7 +107,7 @@ class Crossed(NamedTuple):
     high: Floats
 
 
-@_once
+@found_once
 def _crossed(network: Network) -> Crossed:
     ways, roads = network.arrays.connectors, np.arange(network.n_road_lanes)
     ends = levels_at(network, roads, network.arrays.lanes.length[: roads.size])

@@ -13,11 +13,14 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely import LineString, line_locate_point, points
 
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.street_names import parts_of
 from rushhour.viewer.camera import Box
+from rushhour.viewer.covered import covered
 from rushhour.viewer.lettering import is_drawn, piece_masks, pieces_of
+from rushhour.viewer.storeys import levels_at, levels_of
 from rushhour.viewer.themes import Colour, Theme
 
 SIZES: Final = 54.0  # of the font across the shorter side of a picture
@@ -34,6 +37,8 @@ ONWARD: Final = cos(radians(50.0))  # a line goes on so straight at an intersect
 CLEAR: Final = 0.5  # of the size, between the middle of a letter and that of another name
 FARTHEST: Final = 8.0  # m per pixel, from which on nothing is told
 BEYOND: Final = 0.5  # of the picture on each side that is laid out, too
+COVERED_STEP: Final = 3.0  # m between places that are asked whether another road lies over them
+COVERED_TO: Final = 3.4  # m per pixel, up to which bridges are drawn over what they cross
 ROOM: Final = 1.05  # times its length that a name needs
 
 
@@ -42,6 +47,7 @@ class StreetLine:
     """Roads of one name, one after the other. points: (k, 2) m; station: (k,) m along it.
 
     crossings: (j, 2) m, from where to where it leads through an intersection.
+    covered: (m,) m along it, places below another road.
     """
 
     text: str
@@ -49,6 +55,7 @@ class StreetLine:
     points: NDArray[np.float64]
     station: NDArray[np.float64]
     crossings: NDArray[np.float64]
+    covered: NDArray[np.float64]
 
     @property
     def length(self) -> float:
@@ -150,14 +157,41 @@ def street_lines(network: Network) -> list[StreetLine]:
         text = " / ".join(parts_of(name))
         if text:
             by_name.setdefault(text, []).append(road)
-    lines = [line for text, roads in by_name.items() for line in _lines_of(network, text, roads)]
+    below = _covered_places(network)
+    lines = [
+        line for text, roads in by_name.items() for line in _lines_of(network, text, roads, below)
+    ]
     return sorted(lines, key=lambda line: (-line.rank, -line.length, line.text))
 
 
-def _lines_of(network: Network, text: str, roads: list[int]) -> list[StreetLine]:
-    """The roads of a name, joined where they go on nearly straight."""
+def _covered_places(network: Network) -> dict[int, NDArray[np.float64]]:
+    """Places of named roads, (k, 2) m, that lie below another road, by road."""
+    if levels_of(network) == (None,):
+        return {}
+    roads = np.array([k for k, name in enumerate(network.road_names) if name], np.int64)
+    lane = network.arrays.roads.first_lane[roads].astype(np.int64)
+    length = network.arrays.lanes.length[lane]
+    count = np.maximum(2, np.ceil(length / COVERED_STEP).astype(np.int64))
+    which = np.repeat(np.arange(roads.size), count)
+    share = (np.arange(which.size) - np.repeat(np.cumsum(count) - count, count)) / (count - 1)[which]  # fmt: skip
+    s = share * length[which]
+    base = np.concatenate(([0.0], np.cumsum(network.arrays.lanes.length + 1.0)))
+    owner = np.repeat(np.arange(network.n_lanes), np.diff(network.point_start))
+    along = base[owner] + network.station
+    places = np.column_stack(
+        [np.interp(base[lane[which]] + s, along, network.points[:, k]) for k in (0, 1)]
+    )
+    below = covered(network, places, levels_at(network, lane[which], s))
+    of = roads[which[below]]
+    return {int(road): places[below][of == road] for road in np.unique(of)}
+
+
+def _lines_of(
+    network: Network, text: str, roads: list[int], below: dict[int, NDArray[np.float64]]
+) -> list[StreetLine]:
+    """The roads of a name, joined where they go on nearly straight. below: places of roads that are covered."""
     net = network.arrays.roads
-    ends, shapes, ranks = [], [], []
+    ends, shapes, ranks, hidden = [], [], [], []
     seen: set[tuple[int, int]] = set()
     both = {(int(net.from_intersection[r]), int(net.to_intersection[r])) for r in roads}
     for road in roads:
@@ -168,6 +202,7 @@ def _lines_of(network: Network, text: str, roads: list[int]) -> list[StreetLine]
         ends.append((a, b))
         shapes.append(_middle(network, road, (b, a) in both))
         ranks.append(float(net.speed[road] * np.sqrt(net.lane_count[road])))
+        hidden.append(below.get(road, np.zeros((0, 2))))
     around: dict[
         int, list[tuple[int, bool]]
     ] = {}  # shapes by intersection, and whether they start there
@@ -200,7 +235,10 @@ def _lines_of(network: Network, text: str, roads: list[int]) -> list[StreetLine]
             station = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))))
             at = np.flatnonzero(through[step > 1e-6])
             crossings = np.column_stack((station[at], station[at + 1]))
-            found.append(StreetLine(text, max(ranks[k] for k in used), line, station, crossings))
+            places = np.concatenate([hidden[k] for k in used])
+            under = np.sort(line_locate_point(LineString(line), points(places)))
+            rank = max(ranks[k] for k in used)
+            found.append(StreetLine(text, rank, line, station, crossings, under))
     return found
 
 
@@ -254,7 +292,7 @@ def laid_out(lines: list[StreetLine], box: Box, scale: float, size: float) -> La
             middles = [line.length * (k + 0.5 + shift) / times for shift in SHIFTS]
             for middle in sorted(middles, key=lambda m: _crosses(line, m, wide)):
                 placed = _placed(line, middle, size)
-                if placed is None:
+                if placed is None or (scale <= COVERED_TO and _is_covered(line, middle, wide)):
                     continue
                 others = where.get(line.text, [])
                 if not _in_box(placed.middle, box) or any(
@@ -287,6 +325,12 @@ def _crosses(line: StreetLine, middle: float, wide: float) -> bool:
     """Whether a name would lie on an intersection."""
     begin, end = line.crossings.T
     return bool(((begin < middle + 0.5 * wide) & (end > middle - 0.5 * wide)).any())
+
+
+def _is_covered(line: StreetLine, middle: float, wide: float) -> bool:
+    """Whether another road would lie over a name."""
+    first, last = np.searchsorted(line.covered, (middle - 0.5 * wide, middle + 0.5 * wide))
+    return bool(last > first)
 
 
 def _in_box(place: NDArray[np.float64], box: Box) -> bool:

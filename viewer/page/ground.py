@@ -86,6 +86,12 @@ def network_arrays(
     arrays |= lines(
         points, np.array([len(line.points) for line in streets], np.int64), origin, "street"
     )
+    arrays |= {
+        "street_covers": np.array([line.covered.size for line in streets], np.int32),
+        "street_covered": np.concatenate([np.zeros(0), *(line.covered for line in streets)]).astype(
+            np.float32
+        ),
+    }
     facts = {
         "roads": list(network.road_ids),
         "streets": [line.text for line in streets],

@@ -2,6 +2,7 @@
 // zoom and a wide surrounding, in metres, so that they stay where they are while the map is moved.
 const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 const SHIFTS = [0, -0.12, 0.12, -0.25, 0.25, -0.38, 0.38];
+const BRIDGES = 3.4; // m a pixel, up to which they are drawn over what they cross
 const JOINED = /[\u0590-\u08ff\u0900-\u0dff\u0e00-\u0eff\ufb1d-\ufeff]/; // scripts whose letters join or stack
 
 class Labels {
@@ -9,6 +10,7 @@ class Labels {
     this.ground = ground; this.canvas = document.createElement("canvas"); this.key = ""; this.placed = [];
     const { streets, said } = ground;
     this.lines = [];
+    let below = 0;
     for (let l = 0; said.streets && l < said.streets.length; l++) {
       const from = streets.start[l], to = streets.start[l + 1], at = new Float32Array(to - from);
       let low = [1e9, 1e9], high = [-1e9, -1e9];
@@ -16,7 +18,8 @@ class Labels {
         if (i > from) at[i - from] = at[i - from - 1] + Math.hypot(streets.x[i] - streets.x[i - 1], streets.y[i] - streets.y[i - 1]);
         low = [Math.min(low[0], streets.x[i]), Math.min(low[1], streets.y[i])]; high = [Math.max(high[0], streets.x[i]), Math.max(high[1], streets.y[i])];
       }
-      this.lines.push({ text: said.streets[l], rank: said.ranks[l], from, to, at, long: at.length ? at[at.length - 1] : 0, low, high });
+      const covered = ground.head.street_covered.subarray(below, (below += ground.head.street_covers[l])); // m along it, below another road
+      this.lines.push({ covered, text: said.streets[l], rank: said.ranks[l], from, to, at, long: at.length ? at[at.length - 1] : 0, low, high });
     }
   }
   place(line, s) {
@@ -47,6 +50,7 @@ class Labels {
       for (let k = 0; k < times; k++) for (const shift of SHIFTS) {
         const start = line.long * (k + 0.5 + shift) / times - 0.5 * wide;
         if (start < 0 || start + wide > line.long) continue;
+        if (scale <= BRIDGES && line.covered.some((s) => s > start && s < start + wide)) continue;
         const found = this.fitting(line, start, wide, scale, size);
         if (!found) continue;
         const mid = found.places[found.places.length >> 1];
