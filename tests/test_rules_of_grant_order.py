@@ -241,7 +241,7 @@ def test_what_a_group_does_and_in_which_order(
 
     for name, place, answer in (
         ("forget_group", 3, lambda _: None),
-        ("give_back_inside", 4, lambda _: None),
+        ("give_back_inside", 7, lambda _: None),
         ("note_inside", 6, lambda _: None),
         ("review_lane", 6, lambda a: a[6] - 10 if a[6] in asking else -1),
         ("let_waiting_go", 7, lambda a: a[7] + 5),

@@ -12,6 +12,7 @@ from rushhour.kernels.junctions.grant_review import (
     HELD_UP,
     LEFT_AT_YELLOW,
     asks_inside,
+    followers_take,
     give_back_inside,
     give_back_later_lines,
     has_lost_room,
@@ -19,11 +20,11 @@ from rushhour.kernels.junctions.grant_review import (
     keeps_grant,
     led_to_by_joint,
     line_reach,
-    nobody_follows,
+    next_line,
+    rear_beyond,
     review_lane,
     room_to_stop,
     somebody_comes,
-    waits_clear,
 )
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
@@ -55,7 +56,9 @@ def led_to(j: Asked, *movements: str, free: bool = False, length: float = 8.0) -
         in_start={at: first if at <= lane else end + (at > lane + 1) for at in starts},
         length={lane: length},
     )  # fmt: skip
-    return changed(net, "connectors", free=dict.fromkeys(ways, free))
+    return changed(
+        net, "connectors", free=dict.fromkeys(ways, free), to_lane=dict.fromkeys(ways, lane)
+    )
 
 
 def inside(j: Asked, movement: str, slot: int, s: float, **fields: Any) -> None:
@@ -99,7 +102,7 @@ def test_who_waits_at_a_line_is_clear_of_the_one_before(
 ) -> None:
     """Its rear would be `off` m beyond where its road began, joints counted as part of it."""
     j = signals
-    net = led_to(j, "WT", free=where == "lane behind a joint")
+    net = led_to(j, "WT", free=where != "lane")
     n = net.lanes.out_start.shape[0] - 1
     joint = n + j.way("WT")
     before = float(net.lanes.length[net.connectors.from_lane[j.way("WT")]])
@@ -111,27 +114,58 @@ def test_who_waits_at_a_line_is_clear_of_the_one_before(
     j.veh.lane[A] = joint if where == "joint" else lane_of(j)
     j.veh.s[A], j.veh.length[A] = 2.0, 3.0 + more[where]
     d = 1.0 + j.rules.stop_offset
-    assert waits_clear(net, j.veh, j.rules, A, d + off) == (off > 0.0)
+    assert rear_beyond(net, j.veh, j.rules, A, d + off) == pytest.approx(off)
+
+
+def test_who_comes_from_inside_is_clear_once_its_rear_is_on_the_road(signals: Asked) -> None:
+    j = signals
+    net = led_to(j, "WT")
+    inside(j, "WT", A, 3.0)
+    assert next_line(net, j.veh, A) == (0, pytest.approx(connector_of(j, "WT") - 3.0 + 8.0))
+    found = rear_beyond(net, j.veh, j.rules, A, connector_of(j, "WT") - 3.0 + 8.0)
+    assert found == pytest.approx(8.0 - j.rules.stop_offset - LENGTH)
+
+
+def test_the_next_line_lies_behind_joints(signals: Asked) -> None:
+    j = signals
+    net = led_to(j, "WT", "ET")
+    net = changed(net, "connectors", free={j.way("ET"): True})
+    place(j, A, net.lanes.out_start.shape[0] - 1 + j.way("WT"), 3.0, "ET", "ST")
+    d = connector_of(j, "WT") - 3.0 + 8.0 + connector_of(j, "ET") + 8.0
+    assert next_line(net, j.veh, A) == (1, pytest.approx(d))
+
+
+def connector_of(j: Asked, movement: str) -> float:
+    """Its length, m."""
+    return float(j.net.lanes.length[j.net.lanes.out_start.shape[0] - 1 + j.way(movement)])
 
 
 @pytest.mark.parametrize(
-    ("free", "there", "found", "why"),
+    ("free", "mine", "others", "found", "why"),
     [
-        (False, False, True, "nobody is in the crossing before it"),
-        (False, True, False, "somebody comes through it"),
-        (True, True, True, "it comes by a joint, which is part of the road"),
+        (False, "lane", {}, 0, "nobody is in the crossing before it"),
+        (False, "lane", {B: ("WT", 3.0)}, 1, "somebody comes through it"),
+        (False, "lane", {B: ("lane", 1.0)}, 1, "somebody is behind on the lane"),
+        (False, "lane", {B: ("lane", 5.0)}, 0, "somebody is before it on the lane"),
+        (False, "lane", {B: ("WT", 3.0), 5: ("lane", 1.0)}, 2, "both"),
+        (False, "WT", {B: ("WT", 1.0)}, 1, "somebody is behind it inside"),
+        (False, "WT", {B: ("WT", 5.0)}, 0, "somebody is before it inside"),
+        (True, "lane", {B: ("WT", 3.0)}, 1, "it comes by a joint, which is part of the road"),
+        (True, "WT", {B: ("WT", 1.0)}, 1, "both are on the joint"),
+        (True, "WT", {B: ("WT", 5.0)}, 0, "who is before it on the joint does not follow"),
     ],
 )
-def test_who_follows_onto_a_short_lane(
-    signals: Asked, free: bool, there: bool, found: bool, why: str
+def test_who_follows_onto_a_short_lane_takes_room_there(
+    signals: Asked, free: bool, mine: str, others: dict[int, Any], found: int, why: str
 ) -> None:
     j = signals
     net = led_to(j, "WT", free=free)
-    inside(j, "WT", A, 3.0)
-    if not there:
-        place(j, A, lane_of(j), 3.0)
-    assert nobody_follows(net, j.sim.order, lane_of(j)) == found, why
-    assert nobody_follows(net, j.sim.order, net.lanes.out_start.shape[0] - 1 + j.way("WT"))
+    lanes = {"lane": lane_of(j), "WT": net.lanes.out_start.shape[0] - 1 + j.way("WT")}
+    place(j, A, lanes[mine], 3.0)
+    for slot, (where, s) in others.items():
+        place(j, slot, lanes[where], s)
+    take = followers_take(net, j.veh, j.sim.order, A, j.rules.queue_gap)
+    assert take == pytest.approx(found * (LENGTH + j.rules.queue_gap)), why
 
 
 @pytest.mark.parametrize(
@@ -241,6 +275,38 @@ def test_a_lane_is_looked_at_from_where_a_fast_driver_brakes_gently(speed: float
     assert line_reach(speed) == pytest.approx(fast**2 / (2.0 * 1.5) + 2.0 * fast + 10.0)
 
 
+def review_inside(j: Asked, net: NetworkArrays) -> None:
+    sim = j.sim
+    give_back_inside(net, j.veh, j.types, sim.order, j.grants, j.rules, sim.awake, j.x, FRAME, DT)
+
+
+@pytest.mark.parametrize(
+    ("light", "speed", "between", "followed", "granted", "why"),
+    [
+        (RED, 4.0, 15.0, False, 0, "it can stop, and stands clear"),
+        (YELLOW, 4.0, 15.0, False, 0, "the same at yellow"),
+        (GREEN, 4.0, 15.0, False, 1, "the line is green"),
+        (RED, 40.0, 15.0, False, 1, "it can no longer stop"),
+        (RED, 4.0, LENGTH, False, 1, "its rear would stay inside"),
+        (RED, 4.0, 15.0, True, 0, "who follows has room behind it"),
+        (RED, 4.0, 10.0, True, 1, "who follows has none"),
+    ],
+)
+def test_who_is_inside_gives_back_the_line_further_on_whose_light_has_closed(
+    signals: Asked, light: int, speed: float, between: float, followed: bool, granted: int, why: str
+) -> None:
+    j, awake = signals, signals.sim.awake
+    net = led_to(j, "WT", length=between)
+    inside(j, "WT", A, 5.0, granted=1, speed=speed)
+    if followed:
+        place(j, B, net.lanes.out_start.shape[0] - 1 + j.way("WT"), 1.0)
+    j.grants.light[j.way("ST")] = light
+    awake.inside[j.x], awake.used[:] = FRAME, FRAME
+    review_inside(j, net)
+    assert j.veh.granted[A] == granted, why
+    assert granted or j.veh.refused[A] == RED_LIGHT
+
+
 STANDS: dict[str, Any] = {"speed": 0.0, "stands_since": FRAME - LONG}
 
 
@@ -265,7 +331,7 @@ def test_who_stands_inside_gives_back_its_grant_for_a_line_further_on(
             getattr(j.veh, name)[other] = value
     awake.inside[j.x], awake.used[:] = inside_at, FRAME - 1
     awake.used[awake.place[k]] = used_at
-    give_back_inside(j.net, j.veh, j.sim.order, awake, j.x, FRAME, DT)
+    review_inside(j, j.net)
     assert j.veh.granted[A] == granted, why
     assert j.veh.refused[A] == (9 if granted else CONFLICT)
     assert j.veh.granted[[6, 7]].tolist() == [1, 1]
@@ -275,7 +341,7 @@ def test_who_stands_inside_without_a_grant_has_none_to_give_back(signals: Asked)
     j, awake = signals, signals.sim.awake
     inside(j, "WT", A, 5.0, **STANDS, granted=0, refused=9)
     awake.inside[j.x], awake.used[:] = FRAME, FRAME
-    give_back_inside(j.net, j.veh, j.sim.order, awake, j.x, FRAME, DT)
+    review_inside(j, j.net)
     assert j.veh.refused[A] == 9
 
 
@@ -284,7 +350,9 @@ KEEPS: list[tuple[int, float, float, dict[str, Any], bool, str]] = [
     (GREEN, 8.0, 8.0, {"length": LONG_BODY}, True, "it has green"),
     (RED, 8.0, 8.0, {"length": LONG_BODY}, True, "it passes two lines together"),
     (RED, 8.0, 8.0, {}, False, "it fits between the two, and nobody follows"),
-    (RED, 8.0, 8.0, {"followed": True}, True, "somebody follows"),
+    (RED, 4.0, 8.0, {"d": 8.0}, False, "the same closer to its line"),
+    (RED, 4.0, 8.0, {"d": 8.0, "followed": True}, True, "who follows has no room behind it"),
+    (RED, 4.0, 8.0, {"d": 12.0, "followed": True}, False, "who follows has room behind it"),
     (RED, 8.0, GROUP_LENGTH, {"length": LONG_BODY}, False, "the lines are far from each other"),
     (RED, 0.4, 8.0, {"length": LONG_BODY}, False, "it stands at red"),
     (RED, 0.5, 8.0, {"length": LONG_BODY}, False, "it hardly moves"),

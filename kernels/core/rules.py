@@ -12,6 +12,7 @@ POLICY_FAIR: Final = 0  # conflict-aware, each may be overtaken `overtake_limit`
 POLICY_FIFO: Final = 1  # conflict-aware first in, first out
 POLICY_LITERAL: Final = 2  # one vehicle at a time, in order of arrival
 CLOSEST: Final = 0.1  # m from a line, for those who can stop no farther from it
+LAST_PLACE: Final = 1e-3  # m from its line, for who stops in an emergency
 
 
 class Rules(NamedTuple):

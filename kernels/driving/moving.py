@@ -11,7 +11,7 @@ from rushhour.kernels.core.network import (
     NetworkArrays,
 )
 from rushhour.kernels.core.order import share, tasks_of
-from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.rules import LAST_PLACE, Rules
 from rushhour.kernels.core.trips import is_on_last_road
 from rushhour.kernels.core.vehicles import (
     BEHIND,
@@ -229,12 +229,12 @@ def move_vehicle(
                 veh.left[i] = True  # a walker at a dead end
                 break
             if k < 0 or (veh.granted[i] == 0 and not net.connectors.free[k]):
-                room = length - 1e-3 - veh.s[i]
+                room = length - LAST_PLACE - veh.s[i]
                 if lane == veh.lane[i] and v * v <= 2.0 * types.emergency[veh.type[i]] * room:
                     veh.accel[i] = -0.5 * v * v / room  # it stands before the frame ends
                 else:
                     tally[TALLY_OVERRUN] += 1
-                s = length - 1e-3
+                s = length - LAST_PLACE
                 veh.speed[i] = 0.0
                 break
             s -= length

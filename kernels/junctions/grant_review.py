@@ -5,6 +5,8 @@ taken back where the light or the room is gone and the vehicle can still stop, a
 without a grant that is close enough becomes the lane's candidate.
 """
 
+from math import inf
+
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import (
     GROUP_LENGTH,
@@ -13,11 +15,12 @@ from rushhour.kernels.core.network import (
     YELLOW,
     NetworkArrays,
 )
-from rushhour.kernels.core.rules import CLOSEST, Rules
+from rushhour.kernels.core.rules import CLOSEST, LAST_PLACE, Rules
 from rushhour.kernels.core.vehicles import (
     BODY,
     CONFLICT,
     EXIT_FULL,
+    PATH,
     RED_LIGHT,
     STARTING,
     STOP_SIGN,
@@ -70,11 +73,14 @@ def led_to_by_joint(net: NetworkArrays, lane: int) -> bool:
 
 
 @kernel
-def waits_clear(net: NetworkArrays, veh: Vehicles, rules: Rules, i: int, d: float) -> bool:
-    """Whether i, once it has stopped at the line d m ahead, is clear of the line before."""
+def rear_beyond(net: NetworkArrays, veh: Vehicles, rules: Rules, i: int, d: float) -> float:
+    """Metres by which the rear of i is beyond the line before, once it has stopped at the line d m
+    ahead; from inside an intersection beyond the end of that."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     here = veh.lane[i]
     rear = veh.s[i] + d - rules.stop_offset - veh.length[i]
+    if here >= n_road_lanes and not net.connectors.free[here - n_road_lanes]:
+        return float(rear - net.lanes.length[here])
     for _ in range(JOINTS):
         if here >= n_road_lanes:
             here = net.connectors.from_lane[here - n_road_lanes]
@@ -84,21 +90,47 @@ def waits_clear(net: NetworkArrays, veh: Vehicles, rules: Rules, i: int, d: floa
             rear += net.lanes.length[here]
         else:
             break
-    return rear >= 0.0
+    return float(rear)
 
 
 @kernel
-def nobody_follows(net: NetworkArrays, order: Order, lane: int) -> bool:
-    """Whether nobody is in the intersection before a lane, on its way there."""
+def queue_of(veh: Vehicles, order: Order, lane: int, front: float, gap: float) -> float:
+    """Metres that those on a lane with their front before `front` take in a queue, gap m apart."""
+    total = 0.0
+    for q in range(order.start[lane], order.start[lane + 1]):
+        j = order.slot[q]
+        if veh.s[j] < front:
+            total += veh.length[j] + gap
+    return total
+
+
+@kernel
+def followers_take(net: NetworkArrays, veh: Vehicles, order: Order, i: int, gap: float) -> float:
+    """Metres that those take in a queue, gap m apart, who follow i on its road, joints counted as
+    part of it, or come onto that road out of the intersection before."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    if lane >= n_road_lanes:
-        return True  # a joint: there is no intersection before it
-    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+    here, front = veh.lane[i], veh.s[i]
+    total = 0.0
+    if here >= n_road_lanes and not net.connectors.free[here - n_road_lanes]:
+        here = net.connectors.to_lane[here - n_road_lanes]
+    else:
+        for _ in range(JOINTS):
+            total += queue_of(veh, order, here, front, gap)
+            front = inf
+            if here >= n_road_lanes:
+                here = net.connectors.from_lane[here - n_road_lanes]
+            elif led_to_by_joint(net, here):
+                here = n_road_lanes + net.lanes.in_connector[net.lanes.in_start[here]]
+            else:
+                break
+    if here >= n_road_lanes:
+        return total
+    for x in range(net.lanes.in_start[here], net.lanes.in_start[here + 1]):
         k = net.lanes.in_connector[x]
-        inside = n_road_lanes + k
-        if not net.connectors.free[k] and order.start[inside] < order.start[inside + 1]:
-            return False
-    return True
+        if not net.connectors.free[k]:
+            lane = n_road_lanes + k
+            total += queue_of(veh, order, lane, veh.s[i] if lane == veh.lane[i] else inf, gap)
+    return total
 
 
 @kernel
@@ -113,9 +145,12 @@ def keeps_grant(
         return True
     v = veh.speed[i]
     lane = veh.lane[i]
-    short = net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW)
-    if short and not (waits_clear(net, veh, rules, i, d) and nobody_follows(net, order, lane)):
-        return True  # it is between two lines that it may pass together, and others follow it
+    inside = lane >= net.lanes.out_start.shape[0] - 1
+    short = (inside or net.lanes.length[lane] < GROUP_LENGTH) and (v > 0.5 or light == YELLOW)
+    if short and (
+        rear_beyond(net, veh, rules, i, d) < followers_take(net, veh, order, i, rules.queue_gap)
+    ):
+        return True  # it is between two lines that it may pass together, others follow, no room
     if v < 0.5 and light == RED:
         return False
     if light == YELLOW and d < LEFT_AT_YELLOW and turns_across(net, rules, veh.path[i, line]):
@@ -124,7 +159,7 @@ def keeps_grant(
     if light == RED:  # no yellow came before it: whoever can, stops, be it at the line itself
         room -= min(rules.stop_offset, CLOSEST)
         if v < CREEPS:  # it has set off at yellow: in this very frame
-            room = stopping_distance(v, types.emergency[veh.type[i]])
+            room = stopping_distance(v, types.emergency[veh.type[i]]) + LAST_PLACE
     return d <= room
 
 
@@ -215,11 +250,28 @@ def is_held_up(veh: Vehicles, i: int, frame: int, dt: float) -> bool:
     return since >= 0 and (frame - since) * dt >= HELD_UP and veh.speed[i] < 0.1
 
 
+@kernel
+def next_line(net: NetworkArrays, veh: Vehicles, i: int) -> tuple[int, float]:
+    """Place in path of the connector behind the next line of i, past joints, and metres to it, for
+    who is on a connector."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    k = veh.lane[i] - n_road_lanes
+    d = net.lanes.length[veh.lane[i]] - veh.s[i] + net.lanes.length[net.connectors.to_lane[k]]
+    for q in range(PATH):
+        k = veh.path[i, q]
+        if k < 0 or not net.connectors.free[k]:
+            return q, d
+        d += net.lanes.length[n_road_lanes + k] + net.lanes.length[net.connectors.to_lane[k]]
+    return PATH, d
+
+
 @kernel(forceinline=True)
 def give_back_inside(
-    net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, x: int, frame: int, dt: float
-) -> None:
-    """Take the grants for lines further on from those who stand in intersection x behind others."""
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    awake: Awake, x: int, frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Take the grants for lines further on from those in intersection x who stand behind others, and
+    from those whose light there has closed, and who can stop before it with all who follow."""
     if awake.inside[x] != frame:
         return
     n_road_lanes = net.lanes.out_start.shape[0] - 1
@@ -230,9 +282,18 @@ def give_back_inside(
         lane = n_road_lanes + inter.connector[c]
         for p in range(order.start[lane], order.start[lane + 1]):
             i = order.slot[p]
-            if veh.granted[i] > 0 and is_held_up(veh, i, frame, dt):
+            if veh.granted[i] == 0:
+                continue
+            if is_held_up(veh, i, frame, dt):
                 veh.granted[i] = 0
                 veh.refused[i] = CONFLICT
+                continue
+            line, d = next_line(net, veh, i)
+            if veh.granted[i] > line and not keeps_grant(
+                net, veh, types, order, grants, rules, i, line, d, frame, dt
+            ):
+                veh.granted[i] = 0
+                veh.refused[i] = RED_LIGHT
 
 
 @kernel

@@ -390,7 +390,7 @@ def grant_group(
     forget_group(net, grants, awake, group)
     lo, hi = inter.group_start[group], inter.group_start[group + 1]
     for g in range(lo, hi):
-        give_back_inside(net, veh, order, awake, inter.group[g], frame, dt)
+        give_back_inside(net, veh, types, order, grants, rules, awake, inter.group[g], frame, dt)
         note_inside(net, veh, order, grants, rules, awake, inter.group[g], frame)
     asking, waiting = False, False
     for g in range(lo, hi):
