@@ -89,11 +89,11 @@ class Domain(Part):
 
     # --- before a frame --------------------------------------------------------------------
 
-    def begin(self, whole: bool) -> None:
-        """Bring in whom this frame needs: all, or those who are near."""
+    def begin(self, whole: Callable[[], bool]) -> None:
+        """Bring in whom this frame needs: all, or those who are near. whole: asked on ranks only."""
         if self.comm is None:
             return
-        if whole:
+        if whole():
             self.gather(by_lane=False)
             self.whole_frames += 1
             self._run(True, True, True)

@@ -30,6 +30,8 @@ class SharedWays(Part):
     def begin(self) -> None:
         """Remember what the pool holds before anybody looks for a way."""
         self._changed = self._changed[:0]
+        if self.sim.domain.complete:  # nothing is shared in this frame
+            return
         self._used = self.routing.minds.used
         self._room = self.sim.routes.road.size
         self._totals = self._counted()

@@ -189,13 +189,19 @@ class Happenings:
         rings = world.rings.named[self._rings :]
         self._rings += len(rings)
         self._add([ring.since for ring in rings], RING, -1, [ring.lanes[0] for ring in rings])
-        trips, known = world.trips, self._trips
+        self._note_ends()
+        self._note_costs()
+        self._note_quotas()
+
+    def _note_ends(self) -> None:
+        """Events of trips that have ended."""
+        world, trips, known = self.world, self.world.trips, self._trips
         self._trips = len(trips)
+        if self._trips == known:
+            return
         left = np.rint((trips.arrived[known:] - world.begin) / world.dt).astype(np.int64) - 1
         ended = ENDED + trips.ended[known:].astype(np.int64)
         self._add(left, ended, trips.trip[known:], -1)
-        self._note_costs()
-        self._note_quotas()
 
     def _note(
         self, kind: int, when: NDArray[np.int32], first: int, end: int, late: int = 0
@@ -203,8 +209,10 @@ class Happenings:
         """Events of vehicles on the road, by the frame in which each had one, or so many behind it."""
         veh, slots = self.world.sim.veh, self._slots
         lane = self._part.lanes()
-        found = slots[: note_within(lane, when, max(first - late, 0), end - late, slots)]
-        self._add(when[found] + late, kind, veh.id[found], veh.lane[found])
+        count = note_within(lane, when, max(first - late, 0), end - late, slots)
+        if count:
+            found = slots[:count]
+            self._add(when[found] + late, kind, veh.id[found], veh.lane[found])
 
     @property
     def _slots(self) -> NDArray[np.int32]:
@@ -214,8 +222,8 @@ class Happenings:
         return self._found
 
     def _add(self, frame: Any, kind: Any, vehicle: Any, lane: Any) -> None:
-        rows = np.zeros(len(frame), TABLES["events"])
-        if len(rows):
+        if len(frame):
+            rows = np.zeros(len(frame), TABLES["events"])
             rows["frame"], rows["kind"], rows["vehicle"], rows["lane"] = frame, kind, vehicle, lane
             self._rows["events"].append(rows)
 
@@ -226,16 +234,15 @@ class Happenings:
         frames = min(costs.frames - self._costs, size)
         places = np.arange(costs.frames - frames, costs.frames) % size
         self._costs = costs.frames
-        row = np.zeros(1, TABLES["costs"])
-        row["frame"], row["frames"] = self.world.frame, frames
-        row["updates"] = costs.updates[places].sum()
-        for phase, ns in zip(PHASES, costs.ring[places].sum(axis=0), strict=True):
-            row[phase] = ns
-        self._rows["costs"].append(row)
+        updates, ns = costs.updates[places].sum(), costs.ring[places].sum(axis=0).tolist()
+        row = (self.world.frame, frames, updates, *ns)
+        self._rows["costs"].append(np.array([row], TABLES["costs"]))
 
     def _note_quotas(self) -> None:
         """What each quota that was given has come to."""
         told = self.world.quotas()
+        if not told:
+            return
         rows = np.zeros(len(told), TABLES["quotas"])
         rows["frame"] = self.world.frame
         for row, (name, found) in zip(rows, told.items(), strict=True):
@@ -243,8 +250,7 @@ class Happenings:
             for column in ("most", "waiting", "most_waiting", "put_off"):
                 row[column] = found[column]
             row["longest"] = round(found["longest_wait_s"] / self.world.dt)
-        if len(rows):
-            self._rows["quotas"].append(rows)
+        self._rows["quotas"].append(rows)
 
     def new_rows(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Datasets with what is to be appended to them since the call before."""

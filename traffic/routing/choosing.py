@@ -84,6 +84,9 @@ class Choosing(Part):
         due = bisect_right(depart, sim.time, queued)
         soon = bisect_right(depart, sim.time + AHEAD, due)
         self.next = max(self.next, queued)
+        looks_again = sim.frame % self._every == 0 and sim.waiting.numbers[1] > 0
+        if self._ready and not (soon > self.next or sim.to_depart or looks_again or quota.given):
+            return
         joined = [trip for _, trip in takewhile(lambda one: one[0] <= sim.time, sim.to_depart)]
         now = self._choosers(np.array([*range(self.next, due), *joined], np.int64))
         again = self._choosers(self._waiting_long())

@@ -49,7 +49,7 @@ class Frame(Part):
         """One frame: from `sim.frame` to the next."""
         mark = self.costs.mark
         self.costs.start()
-        self.sim.domain.begin(self._looks_at_all())
+        self.sim.domain.begin(self._looks_at_all)
         self.control.obey()
         self._among_bodies = self.bodies.take()
         self.order()
@@ -257,11 +257,11 @@ class Frame(Part):
     def tell_observers(self) -> None:
         """Let recorders, measures and checkers look at the frame that has ended."""
         domain = self.sim.domain
-        parted = [one for one in self.observers if getattr(one, "in_parts", False)]
-        if domain.ranks > 1:  # they read the order in which the frame was stepped
-            for observer in parted:
+        if domain.ranks > 1:
+            parted = [one for one in self.observers if getattr(one, "in_parts", False)]
+            for observer in parted:  # they read the order in which the frame was stepped
                 observer.observe()
-        domain.come_together(len(self.observers) > len(parted))
+            domain.come_together(len(self.observers) > len(parted))
         for observer in self.observers:
             observer.observe()
             if getattr(observer, "steers", False):
