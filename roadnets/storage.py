@@ -4,7 +4,7 @@ Every dataset has its unit as attribute `unit`. Nothing in a file is believed: l
 ranges and the relations that kernels rely on are checked on load.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -50,7 +50,7 @@ SMALL: Final = 1 << 16  # bytes that need no such proof
 POOLS: Final = ("", "points", "conflicts")  # sizes of fields that hold several values per lane
 CHUNK: Final = 1 << 15  # rows of a pool that have a checksum of their own
 LONGEST_TEXT: Final = 1 << 16  # characters of one attribute
-# Parts that files lack which were written before these were known.
+# Parts that files lack where they are empty, as all did which were written before these were known.
 LATER: Final[dict[str, Callable[[Signals], Any]]] = {
     "zones": lambda _: no_zones(),
     "banned": lambda _: none_banned(),
@@ -112,13 +112,19 @@ def write_network(group: Group, network: Network) -> None:
     group.attrs["left_hand"] = network.left_hand
     group.attrs["projection"] = network.projection
     group.attrs["origin"] = np.array(network.origin, np.float64)
-    for part, arrays in parts_of(network).items():
+    parts = parts_of(network)
+    absent = {part for part in LATER if _is_plain(part, parts[part], network)}
+    for part, arrays in parts.items():
+        if part in absent:
+            continue
         place = group.create_group(part)
         for name, data in arrays.items():
             field = FIELDS[part][name]
             options = _storage_of(data, field) if data.size > 256 else {}
             place.create_dataset(name, data=data, **options).attrs["unit"] = field.unit
     for name in NAMES:
+        if OF_PARTS.get(name) in absent:
+            continue
         texts = list(getattr(network, name))
         dataset = group.create_dataset(
             name, data=texts, shape=(len(texts),), dtype=h5py.string_dtype()
@@ -130,6 +136,12 @@ def write_network(group: Group, network: Network) -> None:
         text = np.frombuffer(packed(network.findings), np.uint8)
         found = group.create_dataset("findings", data=text, compression="gzip", compression_opts=1)
         found.attrs["unit"] = "JSON, UTF-8"
+
+
+def _is_plain(part: str, arrays: Mapping[str, NDArray[Any]], network: Network) -> bool:
+    """Whether a part is what a reader takes for one that a file lacks."""
+    plain = LATER[part](network.arrays.signals)._asdict()
+    return all(np.array_equal(data, plain[name]) for name, data in arrays.items())
 
 
 def _storage_of(data: NDArray[Any], field: Field) -> dict[str, Any]:
@@ -156,12 +168,13 @@ def read_network(group: Group) -> Network:
     absent = {part: none for part, none in LATER.items() if part not in group}
     arrays: Parts = {
         part: {
-            name: _array(group, f"{part}/{name}", np.dtype(field.dtype))
+            name: _array(place, name, np.dtype(field.dtype), part)
             for name, field in fields.items()
-            if f"{part}/{name}" not in LATER_ARRAYS or f"{part}/{name}" in group
+            if f"{part}/{name}" not in LATER_ARRAYS or name in place
         }
         for part, fields in FIELDS.items()
         if part not in absent
+        for place in (_part(group, part),)
     }
     signals = Signals(**arrays["signals"])
     arrays |= {part: none(signals)._asdict() for part, none in absent.items()}
@@ -229,29 +242,42 @@ def _text(group: Group, name: str) -> str:
     return text
 
 
-def _dataset(group: Group, path: str) -> Any:
-    """A dataset stored in this very file, not larger than what was written of it."""
+def _linked(place: Group, name: str, path: str) -> Any:
+    """What a name stands for in this very file."""
     import h5py
 
-    place = group
-    for step in path.split("/"):
-        if not isinstance(place, h5py.Group) or not isinstance(
-            place.get(step, getlink=True), h5py.HardLink
-        ):
-            raise NetworkError(f"{path}: missing; import the map again")
-        place = place[step]
-    if not isinstance(place, h5py.Dataset) or place.is_virtual or place.external:
-        raise NetworkError(f"{path}: expected a dataset of this file; import the map again")
-    written = place.id.get_storage_size()
-    if place.size is None or place.nbytes > max(SMALL, MOST_SQUEEZED * written):
-        raise NetworkError(
-            f"{path}: says {place.size} values, but {written} bytes are stored; import the map again"
-        )
+    if not isinstance(place.get(name, getlink=True), h5py.HardLink):
+        raise NetworkError(f"{path}: missing; import the map again")
+    return place[name]
+
+
+def _part(group: Group, part: str) -> Group:
+    import h5py
+
+    place = _linked(group, part, part)
+    if not isinstance(place, h5py.Group):
+        raise NetworkError(f"{part}: expected a group; import the map again")
     return place
 
 
-def _array(group: Group, path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    dataset = _dataset(group, path)
+def _dataset(place: Group, name: str, part: str = "") -> Any:
+    """A dataset stored in this very file, not larger than what was written of it."""
+    import h5py
+
+    path = f"{part}/{name}" if part else name
+    data = _linked(place, name, path)
+    if not isinstance(data, h5py.Dataset) or data.is_virtual or data.external:
+        raise NetworkError(f"{path}: expected a dataset of this file; import the map again")
+    written = data.id.get_storage_size()
+    if data.size is None or data.nbytes > max(SMALL, MOST_SQUEEZED * written):
+        raise NetworkError(
+            f"{path}: says {data.size} values, but {written} bytes are stored; import the map again"
+        )
+    return data
+
+
+def _array(place: Group, name: str, dtype: np.dtype[Any], part: str = "") -> NDArray[Any]:
+    dataset, path = _dataset(place, name, part), f"{part}/{name}" if part else name
     wanted = (len(dataset), 2) if path == "shapes/points" and dataset.ndim else (dataset.size,)
     if dataset.dtype != dtype or dataset.shape != wanted:
         raise NetworkError(
@@ -266,7 +292,7 @@ def read_array(group: Group, part: str, name: str) -> NDArray[Any]:
 
     Raises NetworkError if it is missing, of another type, or claims more than is stored.
     """
-    return _array(group, f"{part}/{name}", np.dtype(FIELDS[part][name].dtype))
+    return _array(_part(group, part), name, np.dtype(FIELDS[part][name].dtype), part)
 
 
 def _findings(group: Group) -> tuple[Finding, ...]:

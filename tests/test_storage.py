@@ -15,7 +15,7 @@ from rushhour.roadnets.drafts.draft import DraftActuation, DraftSignal, DraftZon
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import finding
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.storage import load, read_network, save, write_network
+from rushhour.roadnets.storage import LATER, OF_PARTS, load, read_network, save, write_network
 from rushhour.roadnets.storage_fields import FIELDS
 
 
@@ -70,6 +70,15 @@ def test_a_network_without_connectors_or_signals_survives_too(tmp_path):
     network = finish(chain(line(0, 50)))
     save(network, tmp_path / "one.h5")
     assert_same(network, load(tmp_path / "one.h5"))
+
+
+def test_parts_of_which_a_network_has_nothing_are_not_written(stored, tmp_path):
+    save(finish(chain(line(0, 50))), tmp_path / "one.h5")
+    written = []
+    for path in (stored, tmp_path / "one.h5"):
+        with h5py.File(path) as file:
+            written.append({*LATER, *OF_PARTS} & {*file["network"]})
+    assert written == [{"zones", "zone_ids", "banned", "actuation", "levels"}, set()]
 
 
 def test_a_file_without_zones_is_a_network_without_zones(stored):
@@ -187,7 +196,7 @@ def one_sided(group):
         (lambda g: g.attrs.__setitem__("format_version", 99), "network format 99"),
         (lambda g: g.attrs.__delitem__("format_version"), "network format None"),
         (lambda g: g.__delitem__("lanes/length"), "lanes/length: missing"),
-        (lambda g: g.__delitem__("lanes"), "lanes/length: missing"),
+        (lambda g: g.__delitem__("lanes"), "lanes: missing"),
         (lambda g: g.__delitem__("road_ids"), "road_ids: missing"),
         (lambda g: replace(g, "lanes/length", np.ones(3)), "3 values, expected"),
         (lambda g: replace(g, "lanes/length", np.ones((2, 2))), "shape (2, 2)"),
