@@ -25,6 +25,7 @@ from rushhour.viewer.standing import Standing
 
 Bodies = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # length, width, size, type
 KEPT: Final = 4  # pairs of frames kept ready
+MOST_AHEAD: Final = 10  # frames from one look to the next; who goes farther does not play
 KEPT_ROWS: Final = 2_000_000  # vehicles in them all, at most; each takes some 200 bytes
 
 
@@ -47,6 +48,7 @@ class RunSource:
         self._life: Trajectory | None = None
         self._events: dict[str, tuple[tuple[float, int, int], ...]] = {}
         self._pairs: dict[int, tuple[Between, Bodies]] = {}
+        self._asked = (0, np.inf)  # the pair and the time that were asked for last
         self._outside: BodyLog | None = None
         self.chased = self.run.dataset("opponents/start") is not None
         self._loads: tuple[float, Loads] | None = None
@@ -80,8 +82,16 @@ class RunSource:
                 self._pairs.pop(next(iter(self._pairs)))
             pair = Between(run, i)
             kept = self._pairs[i] = (pair, self._bodies(pair.frame.id))
+        self._read_ahead(i, time)
         pair, bodies = kept
         return self._moment(pair.at(time, near), pair.frame.columns, bodies)
+
+    def _read_ahead(self, i: int, time: float) -> None:
+        """Have the next pair of frames decoded while this one, the i-th, is played; step: pairs from look to look."""
+        (before, last), self._asked = self._asked, (i, time)
+        if last < time and i - before <= MOST_AHEAD and self.run.counts[i] < KEPT_ROWS // KEPT:
+            step = max(1, i - before)
+            self.run.read_ahead(i + step, i + step + 1)
 
     def outside(self, time: float) -> NDArray[Any]:
         """The bodies from outside that were there in the frame at or before a time in s."""

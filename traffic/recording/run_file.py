@@ -25,6 +25,7 @@ from rushhour.traffic.recording.frame_columns import ColumnFrames
 from rushhour.traffic.recording.frame_fields import want_numbers, ways_of
 from rushhour.traffic.recording.frame_reader import FrameReader
 from rushhour.traffic.recording.frame_taking import frame_rows
+from rushhour.traffic.recording.frames_ahead import FramesAhead
 from rushhour.traffic.recording.happenings import TABLES as HAPPENINGS
 from rushhour.traffic.recording.happenings import read_happenings
 from rushhour.traffic.recording.joined_vehicles import Joined, read_joined
@@ -75,6 +76,7 @@ class RunFile(Shown):
 
     def _open(self) -> None:
         self._file = opened(self.path)
+        self._ahead = FramesAhead(self._frame)
         self.parts: list[Any] = []  # of a run that several ranks wrote: those of the others
         try:
             self.parts = opened_parts(self.path, self._file)
@@ -310,8 +312,15 @@ class RunFile(Shown):
         size = self.frames.size
         if not -size <= i < size:
             raise RunError(f"{self.path}: no recorded frame {i}; it holds {size}")
+        return self._ahead.frame(i % size)
+
+    def read_ahead(self, *numbers: int) -> None:
+        """Decode some recorded frames in a thread, for who asks for them next; those asked for before are forgotten."""
+        self._ahead.ask(*(i for i in numbers if 0 <= i < self.frames.size))
+
+    def _frame(self, i: int) -> RecordedFrame:
         with self._reading("frames"):
-            columns = self._frames.columns(i % size)
+            columns = self._frames.columns(i)
             want_numbers(columns)
         if self._poses.there:
             with self._reading("poses"):
@@ -414,6 +423,7 @@ class RunFile(Shown):
 
     def close(self) -> None:
         """Close the file."""
+        self._ahead.close()
         close_parts(self.parts)
         self._file.close()
 
