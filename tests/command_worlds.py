@@ -46,7 +46,11 @@ def demand_of(
 
 
 def world_of(
-    network: Network, demand: Demand, parameters: dict[str, object] | None = None, seed: int = 1
+    network: Network,
+    demand: Demand,
+    parameters: dict[str, object] | None = None,
+    seed: int = 1,
+    dt: float = 0.25,
 ) -> World:
     """A world with frames of a quarter of a second."""
-    return World(network, demand, parameters=Parameters(parameters), dt=0.25, seed=seed)
+    return World(network, demand, parameters=Parameters(parameters), dt=dt, seed=seed)

@@ -103,8 +103,8 @@ def test_what_is_known_to_end_is_waited_for(how: str) -> None:
     builder.add(Trip("a", 0.0, SAME, ends, routed=False, stops=stops))
     if how == "departure":
         builder.add(Trip("b", 4500.0, SAME, ends, routed=False))
-    world = world_of(network, builder.build())
-    world.step(20)
+    world = world_of(network, builder.build(), dt=0.5)  # for more than the hour that is waited
+    world.step(10)
     if how == "stop":
         world.stop("a", duration="75min")
     if how == "opening":
@@ -117,8 +117,8 @@ def test_what_is_known_to_end_is_waited_for(how: str) -> None:
 
 def test_a_run_is_given_up_where_somebody_else_may_act_after_a_time() -> None:
     network = straight()
-    world = world_of(network, demand_of(network, 5.0, 3, ["first", "last"]))
-    world.step(40)
+    world = world_of(network, demand_of(network, 5.0, 3, ["first", "last"]), dt=0.5)
+    world.step(20)
     world.stop("car0")
     seen: list[float] = []
     facts = stood(world, give_up_after="20min", call=lambda one: seen.append(one.time))
@@ -157,9 +157,9 @@ def test_a_run_for_a_time_lasts_though_everybody_has_arrived_or_halts_for_a_time
     world = world_of(network, demand_of(network, 5.0, 3, ["first", "last"]))
     world.step(80)
     if stays:
-        world.stop("car2", duration="2h")
-    assert world.run("2h", progress=False, give_up_after="10min").standstill is None
-    assert world.time > 7200.0 and world.arrived == (2 if stays else 3)
+        world.stop("car2", duration="30min")
+    assert world.run("30min", progress=False, give_up_after="10min").standstill is None
+    assert world.time > 1800.0 and world.arrived == (2 if stays else 3)
 
 
 def folder_with(tmp_path: Path, name: str = "city.h5") -> list[str]:
