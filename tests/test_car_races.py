@@ -160,11 +160,17 @@ def test_who_is_too_fast_for_a_side_line_slows_down_before_it_goes_there(taught)
     assert eased_blend(*args, there + 9.0, 14.0, 1.0 / 60.0) < 0.5
 
 
-@pytest.mark.slow
-def test_on_real_tracks_passes_are_twice_as_many_as_contacts_and_few_leave_the_track():
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("IMS", "Norisring", "Spa"), marks=pytest.mark.slow),
+        pytest.param(("IMS", "Norisring", "Silverstone", "Spa", "Suzuka"), marks=pytest.mark.soak),
+    ],
+)
+def test_on_real_tracks_passes_are_twice_as_many_as_contacts_and_few_leave_the_track(names):
     """Seeds that were not looked at while this was built."""
     passes, contacts, off, driven = 0, 0, 0.0, 0.0
-    for name in ("IMS", "Norisring", "Silverstone", "Spa", "Suzuka"):
+    for name in names:
         track, _ = with_racing_line(
             read_track(data_folder("racetracks") / f"{name}.csv"), CARS["gt"]
         )
