@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,10 +47,10 @@ def own_imports() -> Iterator[None]:
     rushhour.compat.uninstall(*rushhour.compat.FACES)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with the files that a page takes for granted; what another page made is not there."""
-    here = tmp_path
+@pytest.fixture(scope="module")
+def granted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that a page takes for granted."""
+    here = tmp_path_factory.mktemp("granted")
     lit = crossing("traffic_light", more=at_lights(), extra=PROGRAM)
     for name, text in {
         "city.net.xml.gz": crossing(), "city.rou.xml.gz": ROUTES, "acosta.net.xml.gz": lit,
@@ -73,6 +74,12 @@ def folder(tmp_path: Path) -> Path:
         world.observers.append(recorder)
         world.step(20)
     return here
+
+
+@pytest.fixture
+def folder(granted: Path, tmp_path: Path) -> Path:
+    """A folder with those files; what another page made is not there."""
+    return Path(shutil.copytree(granted, tmp_path, dirs_exist_ok=True))
 
 
 def type_line(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
