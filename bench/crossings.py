@@ -48,7 +48,7 @@ class Passed:
     exit: NDArray[np.str_]
     delay: NDArray[np.float64]  # s beyond the time of an empty crossing, with the wait to enter
     left: NDArray[np.float64]  # s, when
-    line_delay: NDArray[np.float64]  # s of the delay that were lost by the time it crossed the line
+    line_delay: NDArray[np.float64]  # s of the delay lost before the line; inf where nobody looked
     violations: dict[str, int]
 
     def flow(self, entry: str = "", exit: str = "") -> float:
@@ -96,10 +96,11 @@ def load(
     kind: VehicleType | None = None,
     parameters: Mapping[str, Any] | None = None,
     lane: int = LANE_FIRST,
+    lines: bool = False,
 ) -> Passed:
     """Let streams meet for `warm` + `measured` seconds; what passed in the latter, checked.
 
-    lane: on which they depart, see traffic.demand.model.
+    lane: on which they depart, see traffic.demand.model. lines: note when each crosses its line.
     """
     kind = kind or VehicleType(speed_dev=0.0)
     draw = np.random.default_rng(seed)
@@ -121,8 +122,8 @@ def load(
     demand = route_demand(network, builder.build())
     world = World(network, demand, dt=dt, seed=seed, begin=0.0, parameters=Parameters(parameters))
     checker = Checker(world)
-    lines = _Lines(world)
-    world.observers += [checker, lines]
+    crossing = _Lines(world)
+    world.observers += [checker, crossing] if lines else [checker]
     world.step(round(end / dt))
     log = world.trips
     rows = np.flatnonzero(log.arrived > warm)
@@ -138,7 +139,7 @@ def load(
         exit=names[demand.roads[demand.route_start[trip + 1] - 1]],
         delay=log.time_loss[rows] + waited,
         left=log.arrived[rows],
-        line_delay=lines.crossed[trip] - demand.depart[trip] - free,
+        line_delay=crossing.crossed[trip] - demand.depart[trip] - free,
         violations=dict(checker.violations),
     )
 

@@ -193,7 +193,12 @@ def test_the_delay_at_a_light_is_websters(cycle, green, flow, hours):
     source = Source("S-X", flow, {"X-N": 1.0})
     delays = [
         load(
-            network, [source], measured=1800.0 * hours, seed=seed, kind=alike(time_gap=1.12)
+            network,
+            [source],
+            measured=1800.0 * hours,
+            seed=seed,
+            kind=alike(time_gap=1.12),
+            lines=True,
         ).line_delay
         for seed in (1, 2)
     ]
