@@ -146,6 +146,19 @@ def test_of_very_many_places_the_smallest_areas_are_left_out(
     assert any("the 1 smallest were left out" in note for note in network.notes)
 
 
+@pytest.mark.parametrize(("side", "kept"), [(900.0, True), (1100.0, False)])
+def test_a_quarter_that_is_tagged_as_a_building_is_left_out(
+    tmp_path: Path, side: float, kept: bool
+) -> None:
+    """As one of Columbus, of 1.8 km2."""
+    nodes = CROSS | {30: (9.0, 9.0), 31: (9.0 + side, 9.0), 32: (9.0 + side, 9.0 + side), 33: (9.0, 9.0 + side)}  # fmt: skip
+    ways = [*CROSS_WAYS, (20, [30, 31, 32, 33, 30], {"building": "yes"})]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    assert covered(network, BUILDING, (90.0, 90.0)) == kept
+    said = any("; 1 larger than any building left out" in note for note in network.notes)
+    assert said == (not kept)
+
+
 def test_corners_that_nobody_sees_are_left_out_and_no_others() -> None:
     turn = np.linspace(0.0, 2.0 * np.pi, 400, endpoint=False)
     ring = 50.0 * np.column_stack((np.cos(turn), np.sin(turn)))

@@ -20,6 +20,9 @@ DRAWN: Final[dict[tuple[str, str], int]] = {
     **{("leisure", v): GREEN for v in ("park", "garden", "golf_course", "pitch", "common")},
 }  # fmt: skip
 SMALLEST: Final = (150.0, 60.0, 20.0)  # m2, of each of KINDS
+LARGEST_BUILDING: Final = (
+    1e6  # m2; the largest there is covers 0.8 km2, what is larger is a quarter that was tagged so
+)
 WIDTHS: Final = {"river": 15.0, "canal": 10.0}  # m, of lines that do not tell theirs
 COARSE: Final = (1.0, 1.0, 0.3)  # m that a corner may lie off the outline without it
 AROUND: Final = 250.0  # m around the roads
@@ -45,7 +48,7 @@ def read_areas(
     parts = np.split(metres, np.cumsum([len(ring) for ring in rings])[:-1])
     low, high = np.array(box[:2]) - AROUND, np.array(box[2:]) + AROUND
     found: list[tuple[float, int, list[Ring]]] = []
-    at = 0
+    at = quarters = 0
     for kind, outline, width in drawn:
         mine = parts[at : at + len(outline)]
         at += len(outline)
@@ -56,6 +59,9 @@ def read_areas(
         if not np.isfinite(outer).all() or size < SMALLEST[kind]:
             continue
         if (outer.max(axis=0) < low).any() or (outer.min(axis=0) > high).any():
+            continue
+        if kind == BUILDING and size > LARGEST_BUILDING:
+            quarters += 1
             continue
         thin = [thinned(ring, COARSE[kind]) for ring in mine if ring_size(ring) >= SMALLEST[kind]]
         found.append((size, kind, [ring for ring in thin if len(ring) >= 3]))
@@ -69,13 +75,15 @@ def read_areas(
             corner = mapbox_earcut.triangulate_float64(np.concatenate(outline), ends)
             areas.append(Area(kind, tuple(outline), corner.astype(np.int64)))
     areas.sort(key=lambda area: area.kind)
-    return areas, _said(areas, len(found) - kept)
+    return areas, _said(areas, len(found) - kept, quarters)
 
 
-def _said(areas: list[Area], more: int) -> str:
+def _said(areas: list[Area], more: int, quarters: int) -> str:
     count = [sum(area.kind == kind for area in areas) for kind in range(len(KINDS))]
     told = f"drawn around the roads: {count[BUILDING]:,} buildings, {count[WATER]:,} of water, {count[GREEN]:,} green"
-    return told + (f"; the {more:,} smallest were left out" if more else "") if areas else ""
+    told += f"; the {more:,} smallest were left out" if more else ""
+    told += f"; {quarters:,} larger than any building left out" if quarters else ""
+    return told if areas or quarters else ""
 
 
 def _rows(one: Tagged) -> list[tuple[int, list[Ring], float]]:
