@@ -332,21 +332,6 @@ def test_the_wheel_goes_closer_at_the_cursor_and_a_drag_moves_the_map(page: Open
     assert page.get("rushhour.toWorld(800, 330)") == pytest.approx(before, abs=1e-6)
 
 
-def test_two_fingers_zoom(browser: Any, folder: Path) -> None:
-    size = {"width": 390, "height": 800}
-    touched = Opened(browser, (folder / "run.html").as_uri(), viewport=size, has_touch=True)
-    scale = touched.get("rushhour.camera.scale")
-    touched.get("""(() => { const over = document.getElementById('over');
-      over.setPointerCapture = () => {};
-      const send = (kind, id, x, y) => over.dispatchEvent(new PointerEvent(kind, { pointerId: id, clientX: x, clientY: y, bubbles: true, pointerType: 'touch' }));
-      send('pointerdown', 1, 150, 400); send('pointerdown', 2, 250, 400);
-      send('pointermove', 1, 100, 400); send('pointermove', 2, 300, 400);
-      send('pointerup', 1, 100, 400); send('pointerup', 2, 300, 400); })()""")
-    assert touched.get("rushhour.camera.scale") == pytest.approx(scale / 2.0, rel=1e-6)
-    assert touched.told == []
-    touched.close()
-
-
 def test_vehicles_and_lights_are_drawn_where_the_viewer_draws_them(
     page: Opened, folder: Path
 ) -> None:
