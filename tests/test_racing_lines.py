@@ -162,7 +162,7 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-IN_CI = ("IMS", "Norisring", "Shanghai", "Spa")  # an oval, a short one, hairpins, hills
+IN_CI = ("IMS", "Norisring", "Shanghai", "Spa")  # an oval, a short one and two long ones
 
 
 @pytest.mark.parametrize(
