@@ -236,10 +236,13 @@ def test_the_light_of_a_lane_that_ends_below_a_bridge_is_not_seen(tmp_path: Path
     assert set(lit.tolist()) - set(shown.tolist()) == ({west} if below else set())
 
 
-def test_no_name_lies_below_a_bridge(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("below", "above"), [({}, {"bridge": "yes"}), ({"tunnel": "yes"}, {})])
+def test_no_name_lies_below_another_road(
+    tmp_path: Path, below: dict[str, str], above: dict[str, str]
+) -> None:
     """The middle of the street below, where its name would be, is 10 m beside the bridge."""
     scale = 0.5
-    network = crossed(tmp_path, {"name": "Lower Street"}, {"bridge": "yes"})
+    network = crossed(tmp_path, {"name": "Lower Street"} | below, above)
     (line,) = (one for one in street_lines(network) if one.text == "Lower Street")
     x, y = np.array((10.0, 0.0)) - network.origin
     wide = 2.0 * float(network.arrays.lanes.width[0])

@@ -33,6 +33,10 @@ def test_a_shot_is_the_same_file_each_time(
     closer = ["--vehicle", "3", "--centre", "10,10", "--zoom", "0.1", *options[:4]]
     assert main(["view", str(run_path), "--shot", str(tmp_path / "c.png"), *closer]) == 0
     assert (tmp_path / "c.png").read_bytes() != data
+    for name, centre in (("d.png", ["--centre", "-10,5"]), ("e.png", ["--centre=-10,5"])):
+        words = ["view", str(run_path), "--shot", str(tmp_path / name), *centre, *options[:4]]
+        assert main([*words, "--zoom", "0.1"]) == 0  # in the west of the origin
+    assert (tmp_path / "d.png").read_bytes() == (tmp_path / "e.png").read_bytes()
 
 
 def test_a_film_has_a_picture_for_every_instant(

@@ -4,6 +4,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 
 from rushhour.roadnets.model import Network
 from rushhour.viewer.shapes import strips_of
@@ -24,14 +25,15 @@ def _decks(network: Network) -> _Decks:
     import shapely
 
     strips = strips_of(network)
-    half = 0.5 * network.arrays.lanes.width[strips.lane]
-    outlines = shapely.polygons(strips.quads(half, -half))
     over, below = strips.level > 0, strips.level < 0
     if below.any():  # streets on the ground cover tunnels
-        ground = np.flatnonzero(~over & ~below)
-        crossing, _ = shapely.STRtree(outlines[below]).query(outlines[ground], "intersects")
-        over[ground[np.unique(crossing)]] = True
-    return _Decks(shapely.STRtree(outlines[over]), strips.level[over])
+        half = 0.5 * (strips.length + network.arrays.lanes.width[strips.lane])
+        middle = 0.5 * (strips.a + strips.b)
+        away, _ = cKDTree(middle[below]).query(middle)
+        over |= ~below & (away <= half + half[below].max())  # may cross one
+    chosen = strips.of(over)
+    half = 0.5 * network.arrays.lanes.width[chosen.lane]
+    return _Decks(shapely.STRtree(shapely.polygons(chosen.quads(half, -half))), chosen.level)
 
 
 def covered(network: Network, places: NDArray[np.float64], level: ArrayLike) -> NDArray[np.bool_]:
