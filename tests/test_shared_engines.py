@@ -86,3 +86,26 @@ def test_an_engine_watches_a_world_that_view_serves(tmp_path: Path, engine: Brow
             page.close()
         finally:
             served.terminate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
+def test_an_engine_plays_a_folder_that_a_web_server_gives(tmp_path: Path, engine: Browser) -> None:
+    run = record(tmp_path / "run.h5", steps=60, vehicles=40)
+    assert main(["share", str(run), "--folder", str(tmp_path / "site")]) == 0
+    begin, open_page = engine
+    words = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
+    words += ["--directory", str(tmp_path / "site")]
+    with begin() as browser, subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port = server.stdout.readline().split(" port ")[1].split()[0]
+            page = open_page(browser, f"http://127.0.0.1:{port}/")
+            page.drawn("rushhour.seek(20)")
+            page.until("rushhour.runs.at(rushhour.frameAt(20))")
+            with RunFile(run) as file:
+                assert len(page.get(POSITIONS)) == len(file.at(20.0))
+            assert [text for text in page.told if "WebGL" not in text] == []
+            page.close()
+        finally:
+            server.terminate()
