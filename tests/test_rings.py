@@ -124,6 +124,30 @@ def test_nobody_changes_places_where_a_third_is_in_the_way():
     assert world.sim.veh.change_to[slots].tolist() == [-1, -1]
 
 
+@pytest.mark.parametrize(("speed", "changes"), [(0.0, True), (2.0, True), (5.0, False)])
+def test_nobody_changes_places_before_one_who_comes_too_fast_to_stop_behind(speed, changes):
+    """Its rear would be 1.5 m beyond the lane's start; one comes onto that lane, 4 m before that."""
+    network = generate("grid", rows=3, columns=3, lanes=2)
+    net = network.arrays
+    into = next(
+        int(net.lanes.in_connector[net.lanes.in_start[lane]])
+        for lane in range(network.n_road_lanes)
+        if net.lanes.number[lane] == 1 and net.lanes.in_start[lane] < net.lanes.in_start[lane + 1]
+    )
+    lane = int(net.connectors.to_lane[into])
+    world = PlantedWorld(network)
+    slots = [world.put(network.lane_ids[lane - 1], 6.5), world.put(network.lane_ids[lane], 12.0)]
+    veh = world.sim.veh
+    veh.wanted[slots] = [lane, lane - 1]
+    veh.reason[slots], veh.blocker[slots], veh.stands_since[slots] = LANE_CHANGE, -1, 0
+    veh.change_to[:] = -1
+    comes = network.n_road_lanes + into
+    world.put(into, float(net.lanes.length[comes]) - 4.0, speed)
+    rings = Rings(network, "rotate", 0.0, 0.5)
+    rings.look(veh, world.order(), world.sim.grants, 1, 0, network.n_road_lanes)
+    assert (veh.change_to[slots] >= 0).tolist() == [changes, True]
+
+
 def test_one_of_two_changes_lane_where_a_third_is_only_in_the_others_way():
     """A bus at 12 m needs the lane on which somebody stands behind the one at 18 m, for whom the
     place before the bus is free. Neither went."""

@@ -29,13 +29,15 @@ from rushhour.kernels.core.vehicles import (
     Order,
     Vehicles,
 )
-from rushhour.kernels.following.lane_gaps import place_behind, place_beside
+from rushhour.kernels.following.lane_gaps import braking_gap, place_behind, place_beside
 from rushhour.kernels.junctions.diverge_queue import who_stands_beside
 from rushhour.kernels.junctions.permissive_places import waits_on
 from rushhour.kernels.rerouting.stuck import full_exit
 
 CLOSE = 1.5  # m: somebody on the lane beside who is nearer bars the way there
 SQUEEZED = 1.1  # m between those who have changed places and others
+COMES_ON = 4.0  # m/s^2 by which who drives up behind one that changes places can brake
+REACTS = 0.5  # s until it does
 ALONE = 0.1  # m that one keeps to others who changes where the other of the two finds no place
 LOOK = np.int64(1) << np.int64(32)  # a look's number, times this, goes before the number of a walk
 
@@ -308,18 +310,35 @@ def goes_first_instead(net: NetworkArrays, veh: Vehicles, i: int, j: int) -> boo
 
 
 @kernel
+def needs_behind(veh: Vehicles, j: int, kept: float) -> float:
+    """Metres that j needs to a rear ahead of it that comes to stand there: kept, and what it brakes on."""
+    v = veh.speed[j]
+    return kept if v < 0.1 else braking_gap(v, 0.0, COMES_ON, REACTS, kept)
+
+
+@kernel
 def has_place_beside(
     net: NetworkArrays, veh: Vehicles, order: Order, i: int, other: int, lane: int, kept: float
 ) -> bool:
-    """Whether i fits on a neighbouring lane where it is, kept m from all but `other`, who goes."""
+    """Whether i fits on a neighbouring lane where it is, kept m from all but `other`, who goes, and who
+    drives up behind it there, or is inside on its way to that lane, can brake for it."""
     s = place_beside(net, veh.lane[i], lane, veh.s[i])
+    rear = s - veh.length[i]
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
         if j == other or j == i:
             continue
         ahead = veh.s[j] - veh.length[j] - s
-        if ahead < kept and s - veh.length[i] - veh.s[j] < kept:
+        if ahead < kept and rear - veh.s[j] < needs_behind(veh, j, kept):
             return False
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    for c in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        on = n_road_lanes + net.lanes.in_connector[c]
+        if order.start[on] < order.start[on + 1]:
+            j = order.slot[order.start[on]]
+            behind = net.lanes.length[on] - veh.s[j] + rear
+            if veh.speed[j] >= 0.1 and behind < needs_behind(veh, j, kept):
+                return False
     j = order.over[lane]
     return j < 0 or j == other or order.over_rear[lane] >= s + kept
 
