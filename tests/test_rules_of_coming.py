@@ -325,6 +325,24 @@ def test_nobody_passes_who_stands_before_it_on_the_road_further_back(
     assert prior(met, net, gap=60.0) == found, why
 
 
+@pytest.mark.parametrize(
+    ("speed", "accel", "found", "why"),
+    [
+        (0.0, 0.0, -1, "it waits there for somebody else, perhaps for who asks"),
+        (0.0, 0.5, J, "it sets off"),
+        (0.1, 0.0, J, "it rolls"),
+    ],
+)
+def test_who_stands_inside_the_intersection_before_does_not_come(
+    met: Meeting, speed: float, accel: float, found: int, why: str
+) -> None:
+    net, u, _ = street_behind(met)
+    lengths = net.lanes.length
+    d = float(lengths[net.connectors.from_lane[met.o]] + lengths[met.n + u]) - 2.0
+    net = put_behind(met, "connector", d, speed=speed, accel=accel)
+    assert prior(met, net, gap=60.0) == found, why
+
+
 def test_the_numbers_of_the_tables_are_as_they_say(met: Meeting) -> None:
     """Who is NEAR is gone in time, who is FAR comes late enough, at 10 m/s."""
     queue(met, {}, {"d": FAR})

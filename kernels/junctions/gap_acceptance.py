@@ -204,7 +204,7 @@ def prior_vehicle(
 
     Looks along o's approach lane and one connector and lane further back; -1 if there is none.
     A head before a full exit, one that was refused while standing, and who stands behind somebody
-    farther back are not counted here.
+    farther back, or inside the intersection before, are not counted here.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.from_lane[o]
@@ -233,6 +233,8 @@ def prior_vehicle(
                 veh, types, j, back - veh.s[j], approach_limit(net, veh, j, o), gap
             ):
                 break
+            if veh.speed[j] < 0.1 and veh.accel[j] <= 0.0:
+                break  # it waits inside for somebody else, and nobody passes it there
             if veh.path[j, 0] == o and veh.granted[j] == 0:
                 return j
         if back > limit * gap:
