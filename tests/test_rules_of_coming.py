@@ -8,7 +8,7 @@ import pytest
 from junction_cases import DT, EPS, LATER, LENGTH, I, J, Meeting, changed
 
 from rushhour.kernels.core.network import NetworkArrays
-from rushhour.kernels.core.vehicles import BODY, EXIT_FULL, RED_LIGHT, YIELDS
+from rushhour.kernels.core.vehicles import BODY, CONFLICT, EXIT_FULL, FREE, RED_LIGHT, YIELDS
 from rushhour.kernels.following.car_following import travel_time
 from rushhour.kernels.junctions.gap_acceptance import prior_vehicle
 from rushhour.kernels.junctions.holder_gaps import (
@@ -326,20 +326,21 @@ def test_nobody_passes_who_stands_before_it_on_the_road_further_back(
 
 
 @pytest.mark.parametrize(
-    ("speed", "accel", "found", "why"),
+    ("speed", "accel", "reason", "found", "why"),
     [
-        (0.0, 0.0, -1, "it waits there for somebody else, perhaps for who asks"),
-        (0.0, 0.5, J, "it sets off"),
-        (0.1, 0.0, J, "it rolls"),
+        (0.0, 0.0, CONFLICT, -1, "it waits there for somebody else, perhaps for who asks"),
+        (0.0, 0.0, FREE, J, "nothing holds it"),
+        (0.0, 0.5, CONFLICT, J, "it sets off"),
+        (0.1, 0.0, CONFLICT, J, "it rolls"),
     ],
 )
 def test_who_stands_inside_the_intersection_before_does_not_come(
-    met: Meeting, speed: float, accel: float, found: int, why: str
+    met: Meeting, speed: float, accel: float, reason: int, found: int, why: str
 ) -> None:
     net, u, _ = street_behind(met)
     lengths = net.lanes.length
     d = float(lengths[net.connectors.from_lane[met.o]] + lengths[met.n + u]) - 2.0
-    net = put_behind(met, "connector", d, speed=speed, accel=accel)
+    net = put_behind(met, "connector", d, speed=speed, accel=accel, reason=reason)
     assert prior(met, net, gap=60.0) == found, why
 
 

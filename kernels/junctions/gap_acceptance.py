@@ -13,6 +13,7 @@ from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import (
     BODY,
     EXIT_FULL,
+    FREE,
     LEADER,
     RED_LIGHT,
     YIELDS,
@@ -233,7 +234,7 @@ def prior_vehicle(
                 veh, types, j, back - veh.s[j], approach_limit(net, veh, j, o), gap
             ):
                 break
-            if veh.speed[j] < 0.1 and veh.accel[j] <= 0.0:
+            if veh.speed[j] < 0.1 and veh.accel[j] <= 0.0 and veh.reason[j] != FREE:
                 break  # it waits inside for somebody else, and nobody passes it there
             if veh.path[j, 0] == o and veh.granted[j] == 0:
                 return j
