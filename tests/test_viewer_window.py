@@ -13,8 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from real_data import data_folder
 from viewed_run import record
 
+from rushhour.roadnets.importing import import_network
+from rushhour.traffic.demand.random_trips import random_trips
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.world import World
 from rushhour.viewer import actions as do
 from rushhour.viewer.keymap import KEYS, key_name
 from rushhour.viewer.recorded import RunSource
@@ -53,14 +58,26 @@ def wants(kind: str) -> None:
         pytest.fail(why) if os.environ.get("CI") else pytest.skip(why)
 
 
+def record_town(path: Path) -> Path:
+    """A minute of a real town: Krems."""
+    network = import_network(data_folder("osm_krems") / "krems.osm.gz")
+    world = World(network, random_trips(network, 300, over=60.0, seed=1), dt=0.5, seed=1)
+    with Recorder(path, world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(120)
+    return path
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("place", ["grid", "town"])
 @pytest.mark.parametrize("kind", list(WINDOWS))
 def test_a_window_zooms_drags_selects_plays_scrubs_and_closes(
-    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, place: str
 ):
     wants(kind)  # before a screen: one that starts and ends at once may take another's socket along
     display = request.getfixturevalue("display")
-    run = record(tmp_path / "run.h5", steps=120)
+    file = tmp_path / "run.h5"
+    run = record(file, steps=120) if place == "grid" else record_town(file)
     kept = Path(os.environ.get("RUSHHOUR_SHOTS", tmp_path))  # to look at what it showed
     kept.mkdir(parents=True, exist_ok=True)
     words = [sys.executable, str(TESTS / "window_smoke.py"), str(run), str(kept), kind]
@@ -72,6 +89,7 @@ def test_a_window_zooms_drags_selects_plays_scrubs_and_closes(
     )
     assert done.returncode == 0, done.stderr[-2000:]
     said = json.loads(done.stdout.splitlines()[-1])
+    assert said["samples"] == 4  # of each pixel, which the driver in software can
     assert said["scale"][1] == pytest.approx(said["scale"][0] / 1.25**3)
     assert said["x"][1] == pytest.approx(said["x"][0] - 60.0 * said["scale"][1])
     assert said["selected"] is not None and said["playing"]

@@ -17,6 +17,8 @@ from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.window import make_window
 
+SAMPLES = 0x80A9  # GL_SAMPLES: of each pixel of what is drawn to
+
 
 class Person:
     """Does one thing after every few pictures. Vispy drops moves within 10 ms of each other."""
@@ -50,6 +52,7 @@ class Person:
             write_png(self.folder / f"{name}.png", gloo.read_pixels(alpha=False))
 
     def zoom(self, window: Any) -> None:
+        self.said["samples"] = int(gloo.gl.glGetParameter(SAMPLES))
         self.said["scale"] = [window.viewing.state.camera.scale]
         window.canvas.events.mouse_wheel(pos=(200.0, 150.0), delta=(0.0, 3.0), modifiers=())
 
