@@ -13,11 +13,18 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from rushhour.cli import main
+from rushhour.roadnets.model import Network
+from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.world import World
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FIREFOX = ("firefox-esr", "firefox")
@@ -333,3 +340,19 @@ def same_colours(image: Any, other: Any) -> None:
     assert min(ours.sum(), theirs.sum()) > 300
     assert (binary_dilation(theirs, iterations=4) & ours).sum() > 0.97 * ours.sum()
     assert (binary_dilation(ours, iterations=4) & theirs).sum() > 0.97 * theirs.sum()
+
+
+@contextmanager
+def crowd_page(folder: Path, network: Network, vehicles: int) -> Iterator[Opened]:
+    """The page of so many vehicles on a network in Chromium, paused; its console stays empty."""
+    run, page = folder / "run.h5", folder / "run.html"
+    world = World(network, vehicles_on_road(network, vehicles, seed=1), dt=0.5, seed=1)
+    with Recorder(run, world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.step(20)
+    assert main(["share", str(run), "-o", str(page)]) == 0
+    with chromium() as browser:
+        opened = Opened(browser, page.as_uri())
+        opened.get("rushhour.play(false)")
+        yield opened
+        assert opened.told == []

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsers import SIZE, Opened, chromium
+from browsers import SIZE, Opened, crowd_page
 
 from rushhour.cli import main
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.recording.recorder import Recorder
-from rushhour.traffic.world import World
 from rushhour.viewer.shapes import lane_arrows
 from rushhour.viewer.silhouettes import kite_pixels
 
@@ -26,18 +23,8 @@ def streets() -> Network:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     """2,000 vehicles on a grid, as a page in a browser that draws by the processor."""
-    here = tmp_path_factory.mktemp("crowd")
-    network = streets()
-    world = World(network, vehicles_on_road(network, 2000, seed=1), dt=0.5, seed=1)
-    with Recorder(here / "run.h5", world, 1.0) as recorder:
-        world.observers.append(recorder)
-        world.step(20)
-    assert main(["share", str(here / "run.h5"), "-o", str(here / "run.html")]) == 0
-    with chromium() as browser:
-        opened = Opened(browser, (here / "run.html").as_uri())
-        opened.get("rushhour.play(false)")
+    with crowd_page(tmp_path_factory.mktemp("crowd"), streets(), 2000) as opened:
         yield opened
-        assert opened.told == []
 
 
 @pytest.mark.parametrize("seen", [0, 900, 60_000])

@@ -6,14 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsers import Opened, chromium
+from browsers import Opened, crowd_page
 
 import rushhour as rh
-from rushhour.cli import main
 from rushhour.roadnets.model import Network
-from rushhour.traffic.demand.random_trips import vehicles_on_road
-from rushhour.traffic.recording.recorder import Recorder
-from rushhour.traffic.world import World
 
 BLOCKS, BLOCK = 8, 90.0  # of each street; m
 
@@ -34,18 +30,8 @@ def named_streets() -> Network:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    here = tmp_path_factory.mktemp("lettering")
-    network = named_streets()
-    world = World(network, vehicles_on_road(network, 50, seed=1), dt=0.5, seed=1)
-    with Recorder(here / "run.h5", world, 1.0) as recorder:
-        world.observers.append(recorder)
-        world.step(20)
-    assert main(["share", str(here / "run.h5"), "-o", str(here / "run.html")]) == 0
-    with chromium() as browser:
-        opened = Opened(browser, (here / "run.html").as_uri())
-        opened.get("rushhour.play(false)")
+    with crowd_page(tmp_path_factory.mktemp("lettering"), named_streets(), 50) as opened:
         yield opened
-        assert opened.told == []
 
 
 @pytest.mark.parametrize("metres", [0.03, 0.2, 0.77, 3.0, 12.0, 55.0])  # a pixel
