@@ -22,9 +22,12 @@ from PIL import Image
 
 from rushhour.cli import main
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.storage import load, save
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.world import World
+from rushhour.viewer.raster import draw_network
+from rushhour.viewer.themes import DAY
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FIREFOX = ("firefox-esr", "firefox")
@@ -356,3 +359,27 @@ def crowd_page(folder: Path, network: Network, vehicles: int) -> Iterator[Opened
         opened.get("rushhour.play(false)")
         yield opened
         assert opened.told == []
+
+
+def map_images(network: Network, middle: Any, scale: float, folder: Path) -> dict[str, Any]:
+    """How pictures, the window and a page show a place of a map by day; scale: m a pixel."""
+    path, shot, run, page = (folder / name for name in ("n.h5", "s.png", "r.h5", "r.html"))
+    save(network, path)
+    x, y = middle
+    size = (SIZE["width"], SIZE["height"])
+    half = 0.5 * scale * np.array(size)
+    box = (x - half[0], y - half[1], x + half[0], y + half[1])
+    look = [f"--centre={x},{y}", "--zoom", str(scale), "--size", "960x600", "--theme", "day"]
+    assert main(["view", str(path), "--shot", str(shot), "--no-names", *look]) == 0
+    assert main(["run", str(path), "--vehicles", "1", "--duration", "2s", "--record", str(run)]) == 0  # fmt: skip
+    assert main(["share", str(run), "-o", str(page), "--theme", "day"]) == 0
+    with chromium() as browser:
+        opened = Opened(browser, page.as_uri())
+        opened.drawn(f"rushhour.lookAt({x} - rushhour.facts.origin[0], {y} - rushhour.facts.origin[1], {scale})")  # fmt: skip
+        images = {
+            "page": opened.pixels(),
+            "picture": draw_network(load(path), size, box, DAY).image(),
+            "window": np.asarray(Image.open(shot).convert("RGB")),
+        }
+        assert opened.told == []
+    return images

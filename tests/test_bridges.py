@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from browsers import Opened, chromium
+from browsers import Opened, chromium, map_images
 from osm_texts import Nodes, street, write_osm
 from PIL import Image
 
@@ -21,7 +21,6 @@ from rushhour.traffic.recording.run_file import RunFile
 from rushhour.viewer.covered import BEFORE
 from rushhour.viewer.lights import lights_of
 from rushhour.viewer.pictures import picture
-from rushhour.viewer.raster import draw_network
 from rushhour.viewer.storeys import levels_at, node_levels, vehicle_levels
 from rushhour.viewer.street_labels import StreetLabels, street_lines
 from rushhour.viewer.themes import DARK, DAY
@@ -132,24 +131,7 @@ def test_a_bridge_covers_the_road_below_in_pictures_the_window_and_pages(
     tmp_path: Path, below: dict[str, str], above: dict[str, str], kinds: tuple[str, str]
 ) -> None:
     network = crossed(tmp_path, below, above, kinds)
-    path, shot, run, page = (tmp_path / name for name in ("n.h5", "s.png", "r.h5", "r.html"))
-    save(network, path)
-    x, y = np.array((10.0, 0.0)) - network.origin
-    half = 0.5 * SCALE * np.array(SIZE)
-    box = (x - half[0], y - half[1], x + half[0], y + half[1])
-    look = [f"--centre={x},{y}", "--zoom", str(SCALE), "--size", "960x600", "--theme", "day"]
-    assert main(["view", str(path), "--shot", str(shot), "--no-names", *look]) == 0
-    assert main(["run", str(path), "--vehicles", "1", "--duration", "2s", "--record", str(run)]) == 0  # fmt: skip
-    assert main(["share", str(run), "-o", str(page), "--theme", "day"]) == 0
-    with chromium() as browser:
-        opened = Opened(browser, page.as_uri())
-        opened.drawn(f"rushhour.lookAt({x} - rushhour.facts.origin[0], {y} - rushhour.facts.origin[1], {SCALE})")  # fmt: skip
-        images = {
-            "page": opened.pixels(),
-            "picture": draw_network(load(path), SIZE, box, DAY).image(),
-            "window": np.asarray(Image.open(shot).convert("RGB")),
-        }
-        assert opened.told == []
+    images = map_images(network, np.array((10.0, 0.0)) - network.origin, SCALE, tmp_path)
     wide = float(network.arrays.lanes.width[0])
     for name, image in images.items():
         row = image[SIZE[1] // 2].astype(int)  # along the middle line of the road below

@@ -4,16 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browsers import Opened, chromium
+from browsers import map_images
 from osm_texts import CROSS, CROSS_WAYS, street, write_osm
-from PIL import Image
 from viewed_run import needs_gl
 
-from rushhour.cli import main
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.storage import save
 from rushhour.viewer.grades import bus_lanes
-from rushhour.viewer.raster import draw_network
 from rushhour.viewer.themes import DAY
 
 pytest.importorskip("osmium")
@@ -26,25 +22,9 @@ def test_pictures_the_window_and_pages_show_lanes_of_buses(tmp_path: Path) -> No
     way = street("primary", oneway="yes", lanes="2", busway="opposite_lane")
     network = load_network(write_osm(tmp_path, CROSS, [(10, [4, 1, 2], way), CROSS_WAYS[1]]))
     assert [network.lane_ids[k] for k in np.flatnonzero(bus_lanes(network))] == ["-10#0_0", "-10#1_0"]  # fmt: skip
-    path, shot, run, page = (tmp_path / name for name in ("n.h5", "s.png", "r.h5", "r.html"))
-    save(network, path)
     middle = [network.lane_points(network.lane_index[f"{name}_0"]).mean(axis=0) for name in ("-10#0", "10#0")]  # fmt: skip
     x, y = middle[0]
-    half = 0.5 * SCALE * np.array(SIZE)
-    box = (x - half[0], y - half[1], x + half[0], y + half[1])
-    look = [f"--centre={x},{y}", "--zoom", str(SCALE), "--size", "960x600", "--theme", "day"]
-    assert main(["view", str(path), "--shot", str(shot), "--no-names", *look]) == 0
-    assert main(["run", str(path), "--vehicles", "1", "--duration", "2s", "--record", str(run)]) == 0  # fmt: skip
-    assert main(["share", str(run), "-o", str(page), "--theme", "day"]) == 0
-    with chromium() as browser:
-        opened = Opened(browser, page.as_uri())
-        opened.drawn(f"rushhour.lookAt({x} - rushhour.facts.origin[0], {y} - rushhour.facts.origin[1], {SCALE})")  # fmt: skip
-        images = {
-            "page": opened.pixels(),
-            "window": np.asarray(Image.open(shot).convert("RGB")),
-            "picture": draw_network(load_network(path), SIZE, box, DAY).image(),
-        }
-        assert opened.told == []
+    images = map_images(network, middle[0], SCALE, tmp_path)
     for name, image in images.items():
         tones = []
         for px, py in middle:

@@ -5,16 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
-from browsers import Opened, chromium
-from PIL import Image
+from browsers import map_images
 from scipy.ndimage import distance_transform_edt
 
 import rushhour as rh
-from rushhour.cli import main
 from rushhour.roadnets.generators.grid import cross
 from rushhour.roadnets.model import Network
-from rushhour.roadnets.storage import load, save
-from rushhour.viewer.raster import draw_network
 from rushhour.viewer.surfaces import NARROW, surfaces
 from rushhour.viewer.themes import DAY
 
@@ -98,35 +94,10 @@ def test_the_kerb_of_a_corner_bends_inside_of_its_chord(lanes: int) -> None:
     assert np.hypot(*wider[:, 1].T).min() > np.hypot(*found.points[1:].T).min() + 0.5
 
 
-def shown(
-    network: Network, middle: np.ndarray, scale: float, folder: Path
-) -> dict[str, np.ndarray]:
-    """How pictures, the window and a page show a place."""
-    path, shot, run, page = (folder / name for name in ("n.h5", "s.png", "r.h5", "r.html"))
-    save(network, path)
-    x, y = middle
-    half = 0.5 * scale * np.array(SIZE)
-    box = (x - half[0], y - half[1], x + half[0], y + half[1])
-    look = [f"--centre={x},{y}", "--zoom", str(scale), "--size", "960x600", "--theme", "day"]
-    assert main(["view", str(path), "--shot", str(shot), "--no-names", *look]) == 0
-    assert main(["run", str(path), "--vehicles", "1", "--duration", "2s", "--record", str(run)]) == 0  # fmt: skip
-    assert main(["share", str(run), "-o", str(page), "--theme", "day"]) == 0
-    with chromium() as browser:
-        opened = Opened(browser, page.as_uri())
-        opened.drawn(f"rushhour.lookAt({x} - rushhour.facts.origin[0], {y} - rushhour.facts.origin[1], {scale})")  # fmt: skip
-        images = {
-            "page": opened.pixels(),
-            "picture": draw_network(load(path), SIZE, box, DAY).image(),
-            "window": np.asarray(Image.open(shot).convert("RGB")),
-        }
-        assert opened.told == []
-    return images
-
-
 def test_pictures_the_window_and_pages_leave_land_in_the_corners(tmp_path: Path) -> None:
     network = cross(lanes=2)
     middle = surfaces(network).points[0]
-    images = shown(network, middle, SCALE, tmp_path)
+    images = map_images(network, middle, SCALE, tmp_path)
     for column, row in pixels(chords(network), middle, SCALE):
         for name, image in images.items():
             assert np.abs(image[row, column].astype(int) - DAY.land).max() <= 1, name
@@ -171,6 +142,6 @@ def test_pictures_the_window_and_pages_surface_narrow_gaps_and_leave_wide_ones(
     assert beyond.flat[wide] > 1.0
     places = np.array([(x.flat[k], y.flat[k]) for k in (gap, wide)])
     (a, b), (c, d) = pixels(places, np.zeros(2), SCALE)
-    for name, image in shown(network, np.zeros(2), SCALE, tmp_path).items():
+    for name, image in map_images(network, np.zeros(2), SCALE, tmp_path).items():
         assert tuple(image[b, a]) in DAY.roads, name
         assert np.abs(image[d, c].astype(int) - DAY.land).max() <= 1, name

@@ -127,7 +127,7 @@ def vehicle_levels(
     network: Network, lanes: ArrayLike, pose: Floats, length: Floats, box: Floats
 ) -> Ints:
     """The level that each vehicle is drawn at, (n,): the highest of where its front and its rear are, and of what its lane
-    leads to where it is at its end. pose: (n, 3) x, y (m) of fronts and heading (rad).   box: m, of those that are looked at.
+    leads to where it is at its end. pose: (n, 3) x, y (m) of fronts and heading (rad). box: m, of those that are looked at.
     """
     lane, n = np.asarray(lanes, np.int64), network.n_road_lanes
     above, onto, inside, low, high = _crossed(network)
