@@ -1,6 +1,8 @@
 """Pages of crowds without a graphics card: what is dear there is left out, and nothing is elsewhere for it."""
 
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -205,6 +207,42 @@ def test_the_first_frames_are_with_the_worker_before_the_ground_is_built(
     tab.wait_for_function("window.rushhour && rushhour.drawn > 0", timeout=60_000)
     assert tab.evaluate("before[0]")
     tab.close()
+
+
+@pytest.mark.parametrize("held", ["<script", "</script>\n"])
+def test_the_first_picture_waits_for_nothing_that_comes_after_what_it_shows(
+    page: Opened, held: str
+) -> None:
+    """The page comes in three parts; it is held right at the begin and the end of its first frames, as by a disk, and never ends."""
+    text = Path(page.page.url.removeprefix("file://")).read_text(encoding="utf-8")
+    head, first = (text.index(f'id="{name}">') for name in ("head", "b0"))
+    parts = [text[: text.index(held, head)], text[: text.index("</script>\n", first) + 10], text]
+    whole = threading.Event()
+
+    class Slowly(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            sent = 0
+            for part in parts:
+                self.wfile.write(part[sent:].encode())
+                sent = len(part)
+                whole.wait(0.3 if part is parts[0] else 60.0)
+
+        def log_message(self, *said: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slowly) as server:
+        threading.Thread(target=server.serve_forever).start()
+        tab = page.page.context.browser.new_page()
+        try:
+            tab.goto(f"http://127.0.0.1:{server.server_port}", wait_until="commit")
+            tab.wait_for_function("window.rushhour && rushhour.drawn > 0", timeout=30_000)
+            assert tab.evaluate("document.readyState") == "loading"
+        finally:
+            whole.set()
+            tab.close()
+            server.shutdown()
 
 
 def test_no_road_begins_behind_a_panel_of_a_low_page(page: Opened) -> None:

@@ -74,11 +74,9 @@ class Runs {
 // Blocks in elements of this file.
 const inPage = {
   async element(id) {
-    while (!$(id)) {
-      if (document.readyState !== "loading") throw new Error(`the page lacks ${id}: it is not whole, get it again`);
-      await new Promise((done) => setTimeout(done, 20));
-    }
-    if (document.readyState === "loading" && !$(id).nextSibling) await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+    // It is whole as soon as something follows it: the parser adds text to the last one, piece by piece.
+    while (!$(id)?.nextSibling && document.readyState === "loading") await new Promise((done) => setTimeout(done, 20));
+    if (!$(id)) throw new Error(`the page lacks ${id}: it is not whole, get it again`);
     return $(id).textContent;
   },
   async head() { return fromBase64(await this.element("head")); },
