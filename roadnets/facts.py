@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from html import escape
+from importlib import import_module
+from typing import Any
 
 from rushhour.kernels.core.reprs import cut
 
@@ -18,6 +20,29 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return fact_table(*self._shown())
+
+
+class Played(Shown):
+    """What tells facts, and that a notebook plays: the page of `rushhour.show`, where that can be."""
+
+    def _display_(self) -> Any:  # marimo asks for what to show in its place
+        return self._page() or _Table(self._repr_html_())
+
+    def _repr_mimebundle_(self, **chosen: Any) -> Any:  # Jupyter and VS Code; None: the table
+        page = self._page()
+        return None if page is None else page._repr_mimebundle_(**chosen)
+
+    def _page(self) -> Any:
+        # Found by its name: pages are made by a room above this one.
+        return import_module("rushhour.viewer.notebook").inline(self)
+
+
+class _Table:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def _repr_html_(self) -> str:
+        return self._text
 
 
 class Part:

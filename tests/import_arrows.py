@@ -10,7 +10,15 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[1]
 ROOMS: Final = ("kernels", "roadnets", "traffic", "viewer")
 # Public, though they begin so: of NamedTuples and of notebooks.
-PUBLIC: Final = ("_replace", "_fields", "_asdict", "_make", "_repr_html_", "_ipython_display_")
+PUBLIC: Final = (
+    "_replace",
+    "_fields",
+    "_asdict",
+    "_make",
+    "_repr_html_",
+    "_repr_mimebundle_",
+    "_display_",
+)
 
 
 def sources() -> Iterator[tuple[str, Path]]:

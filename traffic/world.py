@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.compiling.address_tables import forget_states
 from rushhour.kernels.drawing.poses import Poses
 from rushhour.roadnets.errors import ParameterError, RunError
-from rushhour.roadnets.facts import Shown
+from rushhour.roadnets.facts import Played
 from rushhour.roadnets.gate import let_in
 from rushhour.roadnets.model import Network
 from rushhour.traffic.commands.changing_kind import ChangingKind
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 DT_RANGE: Final = (1.0 / 120.0, 0.5)
 
 
-class World(Shown):
+class World(Played):
     """Traffic on a network.
 
     dt: s per frame, 1/120 .. 0.5. begin: s, time of frame 0 (default: the first departure).

@@ -1,5 +1,7 @@
 """Runs and worlds in a notebook: the page that plays them, as a widget of anywidget (Jupyter, VS Code, marimo)."""
 
+from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 LEAST_HEIGHT: Final = 200  # pixels
+MOST_INLINE: Final = 30e6  # bytes of a page that is kept in a notebook though nobody asked for it
 WIDGET: Final = """
 export default {
   render({ model, el }) {
@@ -58,6 +61,26 @@ def show(
         height = traitlets.Int(560).tag(sync=True)
 
     return Shown(page=_page(what, begin, end, every), height=height)
+
+
+def inline(what: "World | RunFile") -> Any:
+    """The widget of what a cell ends in; None where there is no anywidget, nothing to see, or too much to keep in a notebook unasked."""
+    try:
+        return show(what) if find_spec("anywidget") and _size(what) <= MOST_INLINE else None
+    except RunError:
+        return None
+
+
+def _size(what: "World | RunFile") -> float:
+    """About how many bytes a page has."""
+    from rushhour.viewer.page.estimating import estimated, ground_size
+    from rushhour.viewer.page.telling import RunTold, times_between
+    from rushhour.viewer.recorded import RunSource
+
+    if not isinstance(what, RunFile):
+        return inf if what.sim.domain.comm else ground_size(what.network.arrays)
+    places = times_between(what.times, None, None, 0.0, what.path)
+    return estimated(RunTold(RunSource(what), places, None))
 
 
 def _page(what: Any, begin: Any, end: Any, every: float | str) -> str:

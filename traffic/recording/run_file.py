@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import NetworkError, RunError
-from rushhour.roadnets.facts import Shown, fact_table
+from rushhour.roadnets.facts import Played, fact_table
 from rushhour.roadnets.hdf5_file import texts, whole
 from rushhour.roadnets.id_hints import id_hint
 from rushhour.roadnets.model import Network
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.world import World
 
 
-class RunFile(Shown):
+class RunFile(Played):
     """A run file, open for reading, also after the run was killed or while it goes on.
 
     A file of keyframes alone holds no frames: `at` makes them, exactly. car_following, lane_change:

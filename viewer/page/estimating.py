@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from rushhour.kernels.core.network import NetworkArrays
 from rushhour.viewer.page.motion import Ways, frame_block
 from rushhour.viewer.page.telling import RaceTold, RunTold
 
@@ -12,6 +13,7 @@ FRAMES: Final = 12  # of each
 SHELL: Final = 90_000  # bytes of the page's own
 PER_LANE: Final = 45  # bytes of the ground
 PER_VEHICLE: Final = 6
+BASE64: Final = 4.0 / 3.0
 
 
 def estimated(told: RunTold | RaceTold) -> int:
@@ -37,5 +39,11 @@ def estimated(told: RunTold | RaceTold) -> int:
         there = np.interp(at, places, values)
     # Long blocks are told more shortly than these few frames.
     moved = 0.8 * per_row * float(there.sum())
+    moved += PER_VEHICLE * float(there.max(initial=0))
+    return int(ground_size(arrays) + BASE64 * moved)
+
+
+def ground_size(arrays: NetworkArrays | None) -> float:
+    """Bytes of the page and of what stands still in it; None: a track."""
     ground = 4_000 if arrays is None else PER_LANE * arrays.lanes.length.size
-    return int(SHELL + 4.0 / 3.0 * (moved + ground + PER_VEHICLE * float(there.max(initial=0))))
+    return SHELL + BASE64 * ground
