@@ -53,6 +53,7 @@ def sheets(
     opened = open_page(browser, path.resolve().as_uri())
     begin, end = opened.get("[rushhour.begin, rushhour.end]")
     opened.drawn(f"rushhour.seek({begin + (0.6 * (end - begin) if at is None else at)})")
+    opened.until("rushhour.runs.at(rushhour.frameAt(rushhour.time))")  # decoded
     x, y = middle(opened.get(PLACES))
     zooms = RACE_ZOOMS if opened.get("rushhour.facts.race") else ZOOMS
     for theme in THEMES:

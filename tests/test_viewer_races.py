@@ -178,6 +178,18 @@ def test_pages_have_the_kerbs_and_the_start_line_of_pictures(shared: Opened, the
     assert (np.abs(picture[row, column] - colours[seen]).max(axis=1) <= 12).mean() > 0.95
 
 
+@pytest.mark.parametrize("scale", [0.02, 0.06, 0.3, 1.2, 2.5])
+@pytest.mark.parametrize("theme", THEMES)
+def test_racers_are_drawn_in_their_colours_in_pages(shared: Opened, theme: str, scale: float):
+    x, y = np.array((0.0, 0.0)) - shared.get("rushhour.facts.origin")
+    shared.drawn(f"rushhour.pickTheme('{theme}'); rushhour.pickColour('type'); rushhour.seek(2)")
+    for k, at in enumerate(((20.0, 2.0), (10.0, -2.0))):
+        shared.drawn(f"rushhour.lookAt({x + at[0] - 1.0}, {y + at[1]}, {scale})")
+        image = shared.pixels().astype(int)
+        near = image[298:303, 478:483] if scale < 1.0 else image[292:309, 472:489]
+        assert np.abs(near - race_colours(2)[k]).max(axis=2).min() <= 3
+
+
 def test_nothing_of_a_race_lies_behind_panels_when_all_of_it_is_seen(shared: Opened):
     shared.drawn("rushhour.home()")
     record, origin = two_on_a_straight(), np.array(shared.get("rushhour.facts.origin"))

@@ -237,7 +237,7 @@ class Draw {
     if (at.u_dark_rim) { gl.uniform3fv(at.u_dark_rim, this.darkRim); gl.uniform1f(at.u_darkest, this.ground.facts.darkest); }
     return at;
   }
-  paint(name, at, box, { widen = 0, least = 0, style = -1, alpha = 1 } = {}) {
+  paint(name, at, box, { widen = 0, least = 0, style = -1, alpha = 0 } = {}) {
     const gl = this.gl, layer = (this.layers[name] ??= this.layer(this.ground.mesh(name)));
     gl.uniform1f(at.u_widen, widen); gl.uniform1f(at.u_least, least); gl.uniform1f(at.u_style, style); gl.uniform1f(at.u_alpha, alpha);
     gl.bindVertexArray(layer.vao);
@@ -293,8 +293,8 @@ class Draw {
         this.paint("far lines", at, box, { least: 1.6 * scale });
       }
     } else {
-      this.paint("green", at, box, { alpha: 0 }); this.paint("water", at, box, { alpha: 0 });
-      if (near >= BUILDINGS) this.paint("buildings", at, box, { alpha: 0 });
+      this.paint("green", at, box); this.paint("water", at, box);
+      if (near >= BUILDINGS) this.paint("buildings", at, box);
       // Side streets are the thinner the farther the camera is; fast ones stay seen.
       const least = { local: 0.6, main: 1.5, fast: 2.2 }, kerb = Math.max(0.3, 0.8 * scale), grades = ["local", "main", "fast"];
       const rim = kerb - 0.55 * scale * Math.min(1, Math.max(0, (scale - 14) / 11)); // of side streets: the thinner from 14 m a pixel to 25
