@@ -10,6 +10,7 @@ from PIL import Image
 import rushhour as rh
 from rushhour.traffic.words.durations import clock
 from rushhour.viewer.raster import speed_colours, usual_speed
+from rushhour.viewer.themes import THEMES
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,17 @@ def test_a_world_is_drawn_with_its_vehicles_in_the_colour_of_their_speed(world: 
     away = np.abs(image[middle].astype(int)[..., None, :] - slow).max(axis=-1).min(axis=-1)
     assert (away < 12).sum() > 20 and (speed < 0.1).any()
     assert f"{world.active} vehicles; colours: speed" in shown.caption
+
+
+def test_a_picture_has_the_colours_of_its_theme(world: rh.World) -> None:
+    for name, theme in THEMES.items():
+        for what in (world, world.network):
+            image = pixels(rh.picture(what, size=(400, 300), theme=name).png)
+            colours = {tuple(colour) for colour in image.reshape(-1, 3).tolist()}
+            assert {theme.land, theme.ink} <= colours and colours & set(theme.roads)
+            assert image[-2, 200].tolist() == list(theme.land)
+    with pytest.raises(rh.RushhourError, match="theme 'night': wanted one of day, dark, print"):
+        rh.picture(world, theme="night")
 
 
 def test_drawing_a_world_leaves_it_as_it_is(world: rh.World) -> None:

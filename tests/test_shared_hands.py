@@ -11,8 +11,17 @@ from viewed_run import record
 
 from rushhour.cli import main
 from rushhour.traffic.recording.run_file import RunFile
+from rushhour.viewer.themes import RED_TO_GREEN, SPEEDS
 
 PHONE = {"width": 390, "height": 800}
+# Speed and colour of all who are seen.
+ROWS = """(() => {
+  const { frames, frame } = rushhour.runs.at(rushhour.frameAt(rushhour.time)), { of } = rushhour.colouring(), rows = [];
+  for (let r = frames.start[frame]; r < frames.start[frame + 1]; r++) {
+    const word = of(frames, r, frames.speed[r]); rows.push([frames.speed[r], word & 255, word >> 8 & 255, word >> 16 & 255]);
+  }
+  return rows;
+})()"""
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +74,13 @@ def test_two_fingers_zoom_and_one_moves_and_taps(browser: Any, folder: Path) -> 
     opened.drawn("rushhour.seek(60)")
     vehicle = opened.get("rushhour.runs.at(rushhour.frameAt(60)).frames.vehicle[0]")
     opened.drawn(f"(() => {{ const p = rushhour.poseOf({vehicle}); rushhour.lookAt(p.x - 2 * Math.cos(p.turn), p.y - 2 * Math.sin(p.turn), 0.1) }})()")  # fmt: skip
+    assert opened.page.is_visible("#legend")
     fingers.move("Start", (195.0, 400.0))
     fingers.move("End")
     opened.until(f"rushhour.chosen && rushhour.chosen.id === {vehicle}")
+    assert opened.page.is_visible("#card") and not opened.page.is_visible(
+        "#legend"
+    )  # there is no room for both
     assert opened.told == []
     opened.close()
 
@@ -111,3 +124,18 @@ def test_frames_are_decoded_by_a_worker(browser: Any, folder: Path) -> None:
     opened.until("rushhour.runs.at(rushhour.frameAt(40))")
     assert opened.told == []
     opened.close()
+
+
+def test_the_colours_of_before_are_there_by_choice(browser: Any, folder: Path) -> None:
+    page = Opened(browser, (folder / "run.html").as_uri())
+    page.drawn("rushhour.pickTheme('day'); rushhour.seek(60)")
+    for name, (slow, *_, fast) in {"speed": SPEEDS, "speed-red-green": RED_TO_GREEN}.items():
+        page.page.select_option("#colour", name)
+        page.drawn()
+        told = np.array(page.get(ROWS))
+        stands, colours = told[:, 0] < 0.05, told[:, 1:]
+        assert stands.sum() > 3 and (np.abs(colours[stands] - slow) <= 2).all()
+        ends = page.page.locator("#key .ramp").evaluate("(e) => e.style.background")
+        assert f"rgb{slow}" in ends and f"rgb{fast}" in ends
+    assert page.told == []
+    page.close()

@@ -311,11 +311,11 @@ def test_every_theme_has_its_ground_and_every_colouring_its_legend(page: Opened)
         assert np.abs(corner.astype(int) - theme.land).max() <= 1
         assert page.page.input_value("#theme") == name
     keys = set()
-    for colour in ("speed", "reason", "type", "delay"):
+    for colour in ("speed", "speed-red-green", "reason", "type", "delay"):
         page.page.select_option("#colour", colour)
         page.drawn()
-        keys.add(page.page.inner_text("#key"))
-    assert len(keys) == 4 and any("red light" in key for key in keys)
+        keys.add(page.page.inner_html("#key"))
+    assert len(keys) == 5 and any("red light" in key for key in keys)
 
 
 def test_the_wheel_goes_closer_at_the_cursor_and_a_drag_moves_the_map(page: Opened) -> None:

@@ -24,6 +24,7 @@ from rushhour.viewer.raster import (
     draw_signals,
     draw_vehicles,
 )
+from rushhour.viewer.themes import Theme, theme_named
 from rushhour.viewer.trip_words import TripWords
 
 if TYPE_CHECKING:
@@ -62,27 +63,29 @@ def picture(
     colour: str = "speed",
     size: tuple[int, int] = SIZE,
     box: Box | None = None,
+    theme: str = "dark",
 ) -> Picture:
     """A picture of a network, of a world as it stands, or of a run (or its file) at a time.
 
     at: s or text such as "7:10", of a run; default: its last frame. colour of vehicles: speed,
     limit, acceleration, reason, waiting, type, tier. size: pixels. box: x least, y least, x
-    greatest, y greatest, m; default: all of it. Raises RunError for what cannot be drawn.
+    greatest, y greatest, m; default: all of it. theme: dark, day or print. Raises RunError for what cannot be drawn.
 
     >>> rh.picture(world, colour="waiting")
     >>> rh.picture("run.h5", at="7:10", box=(0, 0, 300, 200)).save("centre.png")
     """
+    tones = theme_named(theme, "picture: theme")
     if isinstance(what, Network):
         if at is not None:
             raise RunError("picture: a network has no time; leave `at` out, or give a run")
-        raster = draw_network(what, size, box)
-        draw_names(raster, what)
+        raster = draw_network(what, size, box, tones)
+        draw_names(raster, what, tones)
         image = raster.image()
-        add_legend(image, raster.pixels_per_metre, title=what.name)
+        add_legend(image, raster.pixels_per_metre, title=what.name, theme=tones)
         return Picture(png_bytes(image), f"{what.name}: {what.n_roads:,} roads")
     want_colouring(colour, VEHICLES, "picture: colour")
     source, time = _source(what, at)
-    return _drawn(source, time, colour, size, box)
+    return _drawn(source, time, colour, size, box, tones)
 
 
 def _source(what: Any, at: float | str | None) -> tuple[Source, float]:
@@ -105,13 +108,13 @@ def _source(what: Any, at: float | str | None) -> tuple[Source, float]:
 
 
 def _drawn(
-    source: Source, time: float, colour: str, size: tuple[int, int], box: Box | None
+    source: Source, time: float, colour: str, size: tuple[int, int], box: Box | None, theme: Theme
 ) -> Picture:
     network = source.network
-    raster = draw_network(network, size, box)
+    raster = draw_network(network, size, box, theme)
     moment = source.at(time)
     draw_signals(raster, network, source.lights(moment.time))
-    draw_names(raster, network)
+    draw_names(raster, network, theme)
     words = None
     if colour in OF_TRIPS and source.demand is not None:
         words = TripWords(source.demand, network)
@@ -120,12 +123,12 @@ def _drawn(
     front = np.column_stack((moment.x, moment.y, moment.heading))
     draw_vehicles(
         raster, network, moment.columns.get("lane", np.full(n, -1)), np.zeros(n), 0.0, moment.length, moment.width,
-        told.palette[told.colour], front, shape=source.sizes[moment.size, 2],
+        told.palette[told.colour], front, theme=theme, shape=source.sizes[moment.size, 2],
         lights=moment.columns.get("signals", 0), steer=moment.columns.get("body_steer", 0.0),
     )  # fmt: skip
     image = raster.image()
     title = f"{network.name} at {clock(moment.time)}, {counted(n, 'vehicle')}"
-    add_legend(image, raster.pixels_per_metre, title=title)
-    panel = legend_image(told.legend, max(1, round(min(size) / 600)))
+    add_legend(image, raster.pixels_per_metre, title=title, theme=theme)
+    panel = legend_image(told.legend, max(1, round(min(size) / 600)), theme)
     lay(image, panel, max(0, size[0] - panel.shape[1]), max(0, size[1] - panel.shape[0]))
     return Picture(png_bytes(image), f"{title}; colours: {told.legend.title}")

@@ -1,5 +1,5 @@
 // The page: time, camera, what is chosen, and all that is clicked.
-const COLOURS = { speed: "speed", reason: "why it is slow", type: "type", delay: "delay so far" };
+const COLOURS = { speed: "speed", "speed-red-green": "speed, red to green", reason: "why it is slow", type: "type", delay: "delay so far" };
 const NO_SHARE = 255; // of a road on which nothing was driven
 const RATES = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300];
 const LONG_DELAY = 300; // s
@@ -168,7 +168,7 @@ class App {
       const t = racers ? kinds(racers) : kinds(scales.kind);
       of = racers ? (frames, row) => t[frames.vehicle[row] % t.length] : (frames, row) => t[head.kind[frames.vehicle[row]] % t.length];
     } else if (this.colour === "delay") { const t = table(scales.delay); of = (frames, row) => t[Math.min(255, 255 * frames.lost[row] / LONG_DELAY | 0)]; }
-    else { const t = table(scales.speed), fast = this.facts.fastest; of = (frames, row, speed) => t[Math.min(255, 255 * Math.max(0, speed) / fast | 0)]; }
+    else { const t = table(scales[this.colour]), fast = this.facts.fastest; of = (frames, row, speed) => t[Math.min(255, 255 * Math.max(0, speed) / fast | 0)]; }
     return (this.coloured = { key, of });
   }
   legend() {
@@ -183,7 +183,7 @@ class App {
       key.append(bar, ends);
     };
     this.kindRows = null;
-    if (this.colour === "speed") ramp(scales.speed, "standing", `${Math.round(3.6 * this.facts.fastest)} km/h`);
+    if (this.colour.startsWith("speed")) ramp(scales[this.colour], "standing", `${Math.round(3.6 * this.facts.fastest)} km/h`);
     else if (this.colour === "delay") ramp(scales.delay, "none", `${LONG_DELAY / 60} min`);
     else {
       const rows = new Map();
@@ -674,7 +674,7 @@ class App {
     $("title").textContent = this.facts.title;
     if (this.facts.race) $("search").placeholder = "racer …";
     for (const name of Object.keys(this.facts.themes)) $("theme").append(new Option(name, name));
-    const colours = this.facts.race ? { type: "racer", speed: "speed" } : COLOURS;
+    const colours = this.facts.race ? { type: "racer", speed: COLOURS.speed, "speed-red-green": COLOURS["speed-red-green"] } : COLOURS;
     for (const [name, text] of Object.entries(colours)) $("colour").append(new Option(text, name));
     this.pickRate(this.rate, true);
     if (this.layers.length) {

@@ -27,6 +27,7 @@ from rushhour.viewer.themes import (
     DELAYS,
     KINDS,
     REASON_COLOURS,
+    RED_TO_GREEN,
     SPEEDS,
     THEMES,
     as_facts,
@@ -124,6 +125,7 @@ def look_facts() -> dict[str, Any]:
         "themes": {name: as_facts(theme) for name, theme in THEMES.items()},
         "scales": {
             "speed": SPEEDS,
+            "speed-red-green": RED_TO_GREEN,
             "delay": DELAYS,
             "reason": REASON_COLOURS,
             "kind": KINDS,
