@@ -1,12 +1,13 @@
 """Checks of lines: red lights, stop signs, and the order at all-way stops."""
 
+import numpy as np
 import pytest
 from network_drafts import chain, connector, crossing, lights_in_a_row, line
 from planted_world import start
 
 from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, STOP
 from rushhour.roadnets.build import finish
-from rushhour.roadnets.drafts.draft import DraftSignal
+from rushhour.roadnets.drafts.draft import DraftConnector, DraftLane, DraftSignal
 
 pytestmark = [pytest.mark.small_world, pytest.mark.tiny_world]
 
@@ -104,6 +105,29 @@ def test_who_departs_over_a_line_within_a_frame_is_in_a_chain_that_begins_there(
     world.step(checker, 6)
     assert checker.violations == found
     assert checker.information["red_in_chain"] == (0 if found else 1)
+
+
+@pytest.mark.parametrize(
+    ("lane", "waits", "found"),
+    [("r0_0", 45.0, {}), ("r0_1", 45.0, {}), ("r0_0", 5.0, {"red_light": 1}), ("r0_1", 5.0, {"red_light": 1})],
+)  # fmt: skip
+def test_who_has_waited_a_cycle_passes_a_later_light_also_from_the_lane_beside(lane, waits, found):
+    """Both are green for 10 s of 40; it goes 1 s into the last 10, when the first alone is green."""
+    draft = lights_in_a_row([(10.0, "G"), (20.0, "r"), (10.0, "G")], [(10.0, "G"), (30.0, "r")])
+    draft.roads[0].lanes.append(DraftLane("r0_1", line(0, 150) + (0.0, 3.2), 13.9))
+    draft.connectors.append(DraftConnector("r0", 1, "r1", 0, signal="light0", link=0))
+    network = finish(draft)
+    arrays = network.arrays.connectors
+    way = [int(np.flatnonzero(arrays.from_lane == network.lane_index[one])[0]) for one in ("r0_0", "r1_0")]  # fmt: skip
+    world, checker = start(network)
+    world.step(checker, round(4.0 * (71.0 - waits)))
+    i = world.put(lane, 149.5, path=way)
+    world.step(checker, round(4.0 * waits))
+    world.sim.veh.accel[i] = 2.5
+    world.step(checker, 16)
+    assert world.sim.veh.lane[i] > network.n_road_lanes  # beyond both
+    assert checker.violations == found
+    assert checker.information["red_in_chain"] == (1 if not found else 0)
 
 
 # --- stop signs ------------------------------------------------------------------------------

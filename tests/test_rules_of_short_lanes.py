@@ -288,6 +288,7 @@ def review_inside(j: Asked, net: NetworkArrays) -> None:
         (GREEN, 4.0, 15.0, False, 1, "the line is green"),
         (RED, 40.0, 15.0, False, 1, "it can no longer stop"),
         (RED, 4.0, LENGTH, False, 1, "its rear would stay inside"),
+        (RED, 0.0, LENGTH, False, 1, "the same of who stands for a moment"),
         (RED, 4.0, 15.0, True, 0, "who follows has room behind it"),
         (RED, 4.0, 10.0, True, 1, "who follows has none"),
     ],

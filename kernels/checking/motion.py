@@ -244,7 +244,9 @@ def cross_line(
             red = (frame - since[k]) * dt
             note_row(found, now, before, RED_LIGHT, frame, r, k, red, before.speed[o])
     if net.connectors.signal[k] >= 0:
-        waited = light[k] != RED and before.line[o] == lane and before.stood[o] >= 0
+        stood_at = before.line[o]  # who turns from the lane beside stood at that one's line
+        at_line = stood_at >= 0 and net.lanes.road[stood_at] == net.lanes.road[lane]
+        waited = light[k] != RED and at_line and before.stood[o] >= 0
         if waited or not in_chain:
             cycle = min(net.signals.cycle[net.connectors.signal[k]], sure[k])
             now.cycle_waited[r] = waited and (frame - before.stood[o]) * dt > cycle

@@ -146,7 +146,7 @@ def keeps_grant(
     v = veh.speed[i]
     lane = veh.lane[i]
     inside = lane >= net.lanes.out_start.shape[0] - 1
-    short = (inside or net.lanes.length[lane] < GROUP_LENGTH) and (v > 0.5 or light == YELLOW)
+    short = inside or (net.lanes.length[lane] < GROUP_LENGTH and (v > 0.5 or light == YELLOW))
     if short and (
         rear_beyond(net, veh, rules, i, d) < followers_take(net, veh, order, i, rules.queue_gap)
     ):
