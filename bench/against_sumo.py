@@ -170,6 +170,7 @@ def compared(peer: dict[str, Any], ours: dict[str, Any], duration: float) -> dic
         "sums": (ours["mean_sum_s"], peer["mean_sum_s"]),
         "empties": ours["empties"],
         "peer_empties": peer["empties"],
+        "peer_arrived": peer["arrived"],
         "arrived": ours["arrived"],
         "meant": peer["meant"],
         "correlation": float(np.corrcoef(passed)[0, 1]) if len(names) > 2 else 1.0,
@@ -187,9 +188,11 @@ def row_of(row: dict[str, Any]) -> list[Any]:
     if "failed" in row:
         return [case["seed"], row["failed"][:60], case["trips"]]
     broken = ", ".join(f"{kind} {count}" for kind, count in row["violations"].items())
+    ours, theirs = (round(value, 1) for value in row["sums"])
+    whole = row["peer_empties"]
     return [
-        case["seed"], name, case["trips"], *(round(value, 1) for value in row["sums"]),
-        round(row["ratio"], 3), row["arrived"], row["meant"],
+        case["seed"], name, case["trips"], ours, theirs if whole else f"of {row['peer_arrived']}: {theirs}",
+        round(row["ratio"], 3) if whole else "-", row["arrived"], row["meant"],
         round(row["correlation"], 3), round(row["geh"], 3), row["longest"], broken or "-",
         row["rings"],
     ]  # fmt: skip
@@ -200,16 +203,20 @@ def report(rows: list[dict[str, Any]]) -> list[str]:
     lines = []
     for routes, dt in sorted({(row["routes"], row["dt"]) for row in rows}):
         some = [row for row in rows if (row["routes"], row["dt"]) == (routes, dt)]
-        some.sort(key=lambda row: (row["empties"], -abs(np.log(max(row["ratio"], 1e-3)))))
+        some.sort(key=lambda row: (row["empties"], not row.get("peer_empties"), -abs(np.log(max(row["ratio"], 1e-3)))))  # fmt: skip
         lines += ["", f"routes: {routes}, dt {dt:g} s"]
         lines += table(list(COLUMNS), [row_of(row) for row in some])
         good = [row for row in some if "failed" not in row]
-        ratio = np.array([row["ratio"] for row in good if row["empties"]])
+        # What SUMO's few arrived have taken says nothing of all.
+        ratio = np.array([row["ratio"] for row in good if row["empties"] and row["peer_empties"]])
+        locked = [row["case"]["seed"] for row in good if not row["peer_empties"]]
         stuck = [row["case"]["seed"] for row in some if not row["empties"]]
         broken = sum(1 for row in good if row["violations"])
         lines.append(
             f"{len(some)} cases, {len(stuck)} do not empty {stuck}, {broken} with violations"
         )
+        if locked:
+            lines.append(f"SUMO itself does not empty {len(locked)}, which have no ratio: {locked}")
         if ratio.size:
             within = ", ".join(
                 f"{np.mean((lo <= ratio) & (ratio <= hi)):.0%} within {lo} - {hi}"

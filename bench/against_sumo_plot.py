@@ -28,6 +28,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     from matplotlib import pyplot, ticker
 
     figure, axes = pyplot.subplots(figsize=(SIZE, SIZE), dpi=DPI, layout="constrained")
+    rows = [row for row in rows if row.get("peer_empties", True)]  # else of SUMO's few arrived
     sums = np.array([row["sums"] for row in rows])
     ends = np.array([0.8 * sums.min(), 1.25 * sums.max()])
     axes.fill_between(ends, 0.9 * ends, 1.1 * ends, color="0.9", label="within 10 %")

@@ -22,6 +22,8 @@ from sumo_trips import trip_means
 
 DURATION: Final = 1200.0  # s within which all depart
 LONGEST: Final = 3.0  # times that, after which a run of SUMO counts as one that does not empty
+LEAST_TRIPS: Final = 20
+FEWER: Final = 0.8  # times as many where SUMO does not empty
 MOST_TRIPS: Final = 6000  # drawn for a case
 TRIPS_BY_ROAD: Final = 12  # likewise
 EXTRACTS: Final = {  # file, and the middles of windows are drawn within this share of its extent
@@ -68,10 +70,19 @@ def make_case(seed: int, folder: Path, data: Path) -> dict[str, Any]:
     buses = draw.random() < 1 / 3
     share = draw.uniform(0.30, 0.95)
     pool = _pool(folder, seed)
-    count = max(20, round(share * _most_trips(folder, seed, pool, draw)))
-    _trips(folder, count, draw)
-    (folder / "more.add.xml").write_text("<additional/>\n")
-    lines = _bus_lines(draw, folder) if buses else 0
+    most = _most_trips(folder, seed, pool, draw)
+    count = max(LEAST_TRIPS, round(share * most))
+    while True:
+        _trips(folder, count, draw)
+        (folder / "more.add.xml").write_text("<additional/>\n")
+        lines = _bus_lines(draw, folder) if buses else 0
+        if run_sumo(folder, seed)["empties"]:
+            break
+        # It locks with its buses, or with these of the trips, though it emptied of more.
+        count = round(FEWER * count)
+        share = count / most
+        if count < LEAST_TRIPS:
+            raise NoCaseError("SUMO empties not even few of its trips")
     case = {
         "seed": seed, "kind": kind, "network": what, "trips": count, "share": round(share, 3),
         "bus_lines": lines,
