@@ -20,6 +20,8 @@ from rushhour.viewer.outside import OUTSIDE, TARGET
 from rushhour.viewer.page import writing
 from rushhour.viewer.themes import THEMES
 
+PHONE = 720  # pixels, up to which a page is wide there
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -488,6 +490,10 @@ def test_the_help_cuts_off_no_other_panel(browser: Any, folder: Path, width: int
     opened.page.click("#help-button")
     assert opened.page.locator("#help").is_visible() and opened.get(cut) == []
     opened.page.click("#help-button")
-    assert opened.page.locator("#legend").is_visible() and opened.page.locator("#card").is_visible()
+    assert opened.page.is_visible("#card")
+    assert opened.page.is_visible("#legend") == (width > PHONE)  # there the card has its place
+    opened.get("document.getElementById('queues').hidden = true")
+    opened.page.click("#card .close")
+    assert opened.page.is_visible("#legend")
     assert opened.told == []
     opened.close()
