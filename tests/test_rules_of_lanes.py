@@ -265,7 +265,8 @@ def test_who_cannot_let_in_is_passed_over_and_one_alone_is_asked(
         ({"s": AT - 4.5 - NEXT_WITHIN}, 0, False, "it stands farther back"),
         ({"told": HALT}, 0, False, "it halts"),
         ({"goes_next": False}, 0, False, "it has let nobody in"),
-        ({}, -1, False, "it wants to leave the lane itself"),
+        ({}, -1, False, "it wants to go where the other comes from"),
+        ({}, 1, True, "it wants to go on to the lane beyond"),
     ],
 )
 def test_who_has_let_one_in_goes_before_the_next(

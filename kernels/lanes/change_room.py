@@ -129,11 +129,14 @@ def claim(veh: Vehicles, grants: Grants, rules: Rules, i: int, lane: int, frame:
 
 
 @kernel
-def has_its_turn(veh: Vehicles, j: int, lane: int, rear: float) -> bool:
-    """Whether j on a lane, in a queue, goes before anybody else that stands beside it is let in: those of
-    two lanes take turns. rear: m along the lane of one that would come before it."""
+def has_its_turn(veh: Vehicles, i: int, j: int, lane: int, rear: float) -> bool:
+    """Whether j on a lane, in a queue, goes before i, beside it, is let in: those of two lanes take turns.
+
+    Not if j wants to go where i comes from. rear: m along the lane of i, which would come before j.
+    """
     close = rear - veh.s[j] < NEXT_WITHIN and veh.speed[j] < ZIP_SPEED
-    return veh.goes_next[j] and close and veh.wanted[j] == lane and not stands_for_long(veh, j)
+    onwards = (veh.wanted[j] - lane) * (lane - veh.lane[i]) >= 0
+    return veh.goes_next[j] and close and onwards and not stands_for_long(veh, j)
 
 
 @kernel
@@ -159,7 +162,7 @@ def ask_to_yield(
         j = order.slot[p]
         if veh.granted[j] > 0 or stands_for_long(veh, j):
             continue
-        if v < ZIP_SPEED and has_its_turn(veh, j, lane, rear):
+        if v < ZIP_SPEED and has_its_turn(veh, i, j, lane, rear):
             continue
         t = veh.type[j]
         b = types.decel[t] if stands else COOPERATION

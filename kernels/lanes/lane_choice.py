@@ -215,7 +215,7 @@ def consider_change(
         room = takes_turn(net, veh, order, grants, rules, i, target)
     fits = room
     if mandatory and v < ZIP_SPEED and place < order.start[target + 1]:
-        fits = fits and not has_its_turn(veh, order.slot[place], target, s - veh.length[i])
+        fits = fits and not has_its_turn(veh, i, order.slot[place], target, s - veh.length[i])
     fits = fits and stops_before_line(net, veh, types, i, target, s, b, mandatory, dt)
     if fits and change_fits(
         net, veh, types, order, grants, rules, i, target, s, place, cut, b, tight, dt
