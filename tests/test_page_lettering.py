@@ -42,7 +42,9 @@ def test_the_scale_is_as_long_as_it_says(page: Opened, metres: float) -> None:
         "(() => { const [text, bar] = document.getElementById('scale').children, r = bar.getBoundingClientRect();"
         " return [text.textContent, rushhour.toWorld(r.left, 0)[0], rushhour.toWorld(r.right, 0)[0], r.width]; })()"
     )
-    number, unit = re.fullmatch(r"([\d.]+) (m|km)", shown[0]).groups()  # type: ignore[union-attr]
+    said = re.fullmatch(r"([\d.]+) (m|km)", shown[0])
+    assert said
+    number, unit = said.groups()
     says = float(number) * (1000.0 if unit == "km" else 1.0)
     assert shown[2] - shown[1] == pytest.approx(says, rel=0.02)
     assert (

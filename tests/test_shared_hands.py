@@ -78,9 +78,8 @@ def test_two_fingers_zoom_and_one_moves_and_taps(browser: Any, folder: Path) -> 
     fingers.move("Start", (195.0, 400.0))
     fingers.move("End")
     opened.until(f"rushhour.chosen && rushhour.chosen.id === {vehicle}")
-    assert opened.page.is_visible("#card") and not opened.page.is_visible(
-        "#legend"
-    )  # there is no room for both
+    assert opened.page.is_visible("#card")
+    assert not opened.page.is_visible("#legend")  # there is no room for both
     assert opened.told == []
     opened.close()
 

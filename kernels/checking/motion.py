@@ -223,6 +223,8 @@ def cross_line(
     o = now.old[r]
     lane = net.connectors.from_lane[k]
     in_chain = now.stretch[r] < max(GROUP_LENGTH, now.length[r] + stop_offset)
+    last = before.line[o]  # who turns from the lane beside stood at that one's line
+    stood = last >= 0 and net.lanes.road[last] == net.lanes.road[lane] and before.stood[o] >= 0
     if light[k] == RED:
         j = k - net.lanes.out_start[lane]
         excused = now.chain[r] <= since[k] or now.cycle_waited[r]
@@ -244,18 +246,13 @@ def cross_line(
             red = (frame - since[k]) * dt
             note_row(found, now, before, RED_LIGHT, frame, r, k, red, before.speed[o])
     if net.connectors.signal[k] >= 0:
-        stood_at = before.line[o]  # who turns from the lane beside stood at that one's line
-        at_line = stood_at >= 0 and net.lanes.road[stood_at] == net.lanes.road[lane]
-        waited = light[k] != RED and at_line and before.stood[o] >= 0
+        waited = light[k] != RED and stood
         if waited or not in_chain:
             cycle = min(net.signals.cycle[net.connectors.signal[k]], sure[k])
             now.cycle_waited[r] = waited and (frame - before.stood[o]) * dt > cycle
         note_light(now, r, k, waited or not in_chain)
     if net.connectors.must_stop[k]:
-        stood_at = before.line[o]
-        if stood_at >= 0 and stood_at != lane and net.lanes.road[stood_at] == net.lanes.road[lane]:
-            stood_at = lane  # it turns from the lane beside
-        if stood_at == lane and before.stood[o] >= 0:
+        if stood:
             wait = (frame - before.stood[o]) * dt
             note_extreme(found, veh, now, WAIT_AT_LINE, frame, r, wait)
         elif in_chain:
