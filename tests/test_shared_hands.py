@@ -114,6 +114,22 @@ def test_a_queue_of_the_list_leads_to_where_and_when_it_was_longest(
     opened.close()
 
 
+def test_on_a_phone_an_open_list_of_queues_covers_no_card(browser: Any, folder: Path) -> None:
+    opened = Opened(browser, (folder / "run.html").as_uri(), viewport=PHONE)
+    page = opened.page
+    page.click("#queues-button")
+    page.locator("#queues li").first.click()  # its street is chosen, and the list makes room for it
+    page.wait_for_selector("#card")
+    assert not page.is_visible("#queues")
+    page.click("#queues-button")
+    assert page.is_visible("#queues") and not page.is_visible("#card")
+    page.click("#queues-button")
+    page.click("#card .close")
+    assert not page.is_visible("#card")
+    assert opened.told == []
+    opened.close()
+
+
 def test_frames_are_decoded_by_a_worker(browser: Any, folder: Path) -> None:
     opened = Opened(browser, (folder / "run.html").as_uri())
     assert len(opened.page.workers) == 1
