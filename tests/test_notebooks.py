@@ -121,6 +121,8 @@ def test_what_makes_no_page_or_a_large_one_is_told_as_facts(
     view = "application/vnd.jupyter.widget-view+json"
     for one in (run, world):
         assert view in one._repr_mimebundle_()[0]  # what Jupyter asks for
+        asked = rh.show(one)._repr_mimebundle_()[0]
+        assert "run this cell" in asked["text/plain"]  # all that a saved notebook has of it
         with monkeypatch.context() as changed:
             changed.setattr("rushhour.viewer.notebook.MOST_INLINE", len(one._display_().page) // 2)
             assert one._repr_mimebundle_() is None

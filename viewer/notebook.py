@@ -60,6 +60,10 @@ def show(
         page = traitlets.Unicode("").tag(sync=True)
         height = traitlets.Int(560).tag(sync=True)
 
+        def __repr__(self) -> str:
+            """What a notebook shows that was opened from its file: the page is not kept there."""
+            return "rushhour: run this cell to see its page"
+
     return Shown(page=_page(what, begin, end, every), height=height)
 
 
