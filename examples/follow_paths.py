@@ -34,7 +34,7 @@ out = ring / np.hypot(*ring.T)[:, None]
 record = rh.race.RaceRecord(
     "paths", driven.time, driven.x, driven.y, driven.heading, np.full(len(cars), 4.2),
     np.full(len(cars), 1.9), np.full(len(cars), np.nan),
-    {"left": ring - 4.0 * out, "right": ring + 4.0 * out},
+    {"left": ring - 4.0 * out, "right": ring + 4.0 * out}, tuple(cars),
 )  # fmt: skip
 rh.race.save_race(record, options.picture.with_suffix(".h5"))
 save_race_shot(options.picture, record, 20.0, (1280, 720))

@@ -4,23 +4,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from browsers import Opened, chromium
 from viewed_run import needs_gl
 
 from rushhour.cli import main
-from rushhour.games.racing.race_file import RaceRecord, ground_of, save_race
-from rushhour.race import drawn_course
+from rushhour.games.racing.race_file import RaceRecord, ground_of, load_race, save_race
+from rushhour.race import drawn_course, oval_course
+from rushhour.roadnets.errors import RunError
 from rushhour.viewer import actions as do
 from rushhour.viewer.colouring import VEHICLES
-from rushhour.viewer.panels import scale_image
-from rushhour.viewer.race_shot import race_box, race_colours, race_picture
+from rushhour.viewer.panels import legend_image, scale_image
+from rushhour.viewer.race_shot import GAP, TEXT, race_box, race_colours, race_legend, race_picture
 from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.shots import picture_for
 from rushhour.viewer.silhouettes import CLASSES
-from rushhour.viewer.themes import THEMES, Theme
+from rushhour.viewer.themes import DARK, THEMES, Theme
 from rushhour.viewer.track import CHECKS, KERBS, kerb_quads
 
 NAN = float("nan")
@@ -249,6 +251,39 @@ def test_no_racer_is_below_the_legend_of_a_picture(lower: bool):
     assert (corner & (columns > 480)).sum() > 500  # of it, where the legend else is
     other = rows < 300 if lower else rows > 300
     assert (other & (columns > 300)).sum() > 100  # its chip in the legend
+
+
+@pytest.mark.parametrize("names", [(), ("one of a long name", "two")])
+def test_the_whole_ground_lies_beside_the_legend(names: tuple[str, ...]):
+    """An oval as wide as the picture, whose right bend lay below it."""
+    course = oval_course(120.0, 36.0, 24.0)
+    record = replace(two_on_a_straight(), ground=ground_of(course), names=names)
+    image = race_picture(record, 0.0, (640, 360)).astype(int)
+    turf = (image[..., 1] > image[..., 2] + 15) & (image[..., 1] > 40)  # green or yellow
+    rows = slice(60, 300)  # between the title and the scale
+    columns = np.flatnonzero(turf[rows].sum(axis=0) > 3)
+    panel = legend_image(race_legend(record, 0.0), TEXT, DARK)
+    assert columns.max() <= 640 - GAP - panel.shape[1] and np.ptp(columns) > 350
+    assert [text for _, text in race_legend(record, 0.0).kinds] == (
+        list(names) or ["racer 1", "racer 2"]
+    )
+
+
+def test_names_of_racers_are_kept_in_the_file_and_looked_up(tmp_path: Path):
+    record = replace(two_on_a_straight(), names=("1. preview", "2. pid"))
+    save_race(record, tmp_path / "named.h5")
+    again = load_race(tmp_path / "named.h5")
+    source = RaceSource(again)
+    assert again.names == record.names and source.vehicle_name(1) == "2. pid"
+    assert source.vehicle_number("2. pid") == 1 and source.vehicle_number("racer 1") == 0
+    with h5py.File(tmp_path / "named.h5", "r+") as file:
+        file.attrs["names"] = '["one of two"]'
+    with pytest.raises(RunError, match="tables that do not fit"):
+        load_race(tmp_path / "named.h5")
+    with h5py.File(tmp_path / "named.h5", "r+") as file:
+        file.attrs["names"] = "7"
+    with pytest.raises(RunError, match="names: wanted words"):
+        load_race(tmp_path / "named.h5")
 
 
 def test_horses_are_no_cars():

@@ -24,6 +24,7 @@ GAP: Final = 10  # pixels beside panels
 MARGIN: Final = 0.04  # of the extent
 TEXT: Final = 2  # times the size of a letter
 MOST_TOLD: Final = 10  # racers
+MOST_BESIDE: Final = 0.4  # of the width, that the ground leaves to the legend
 LOOKS: Final = 200  # times of a film at which is looked where racers are
 LONGEST_FILM: Final = 100_000  # pictures
 
@@ -36,7 +37,7 @@ def race_picture(
     theme: Theme = DARK,
 ) -> NDArray[np.uint8]:
     """A race at a time, s, as an image (height, width, 3): the ground, the bodies, who leads."""
-    raster = _ground(record, size, box, theme)
+    raster = _ground(record, size, box, theme, time)
     return _with_bodies(raster, record, time, theme, _legend_below(raster, record, [time]))
 
 
@@ -70,7 +71,7 @@ def save_race_video(
         )
     width, height = size[0] - size[0] % 2, size[1] - size[1] % 2
     at = box if callable(box) else None
-    raster = _ground(record, (width, height), None if callable(box) else box, theme)
+    raster = _ground(record, (width, height), None if callable(box) else box, theme, end)
     bare = raster.canvas.copy()
     below = at is not None or _legend_below(raster, record, np.linspace(begin, end, LOOKS))
     with film(path, (width, height), fps) as add:
@@ -114,20 +115,30 @@ def race_legend(record: RaceRecord, time: float) -> Legend:
     for place, k in enumerate(order[:MOST_TOLD], 1):
         arrived = place <= len(done)
         red, green, blue = colours[k]
-        text = f"{place}. racer {k + 1} {finish[k]:.2f} s" if arrived else f"racer {k + 1}"
+        name = record.name_of(k)
+        text = f"{place}. {name} {finish[k]:.2f} s" if arrived else name
         kinds.append(((red, green, blue), text))
     return Legend("racers", kinds=tuple(kinds))
 
 
-def _ground(record: RaceRecord, size: tuple[int, int], box: Box | None, theme: Theme) -> Raster:
+def _ground(
+    record: RaceRecord, size: tuple[int, int], box: Box | None, theme: Theme, last: float = 0.0
+) -> Raster:
+    """The ground of a box; without one all of it, beside the legend as it is at the time `last`, s."""
     x0, y0, x1, y1 = race_box(record) if box is None else box
     width, height = size
+    beside = 0
+    if box is None:
+        beside = legend_image(race_legend(record, last), TEXT, DARK).shape[1] + GAP
+        beside = beside if beside < MOST_BESIDE * width else 0
     canvas = np.empty((height * SMOOTHING, width * SMOOTHING, 3), np.uint8)
     canvas[:] = theme.land
-    scale = SMOOTHING * min(width / (x1 - x0), height / (y1 - y0))
+    scale = SMOOTHING * min((width - beside) / (x1 - x0), height / (y1 - y0))
+    middle = 0.5 * width  # pixels; to the left of it as far as the legend wants
+    middle = min(middle, width - beside - 0.5 * (x1 - x0) * scale / SMOOTHING)
     raster = Raster(
         canvas,
-        0.5 * (x0 + x1) - 0.5 * SMOOTHING * width / scale,
+        0.5 * (x0 + x1) - SMOOTHING * middle / scale,
         0.5 * (y0 + y1) + 0.5 * SMOOTHING * height / scale,
         scale,
     )

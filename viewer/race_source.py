@@ -111,11 +111,13 @@ class RaceSource(NetworkSource):
         return int(np.isfinite(self.record.at(time)[:, 0]).sum())
 
     def vehicle_name(self, vehicle: int) -> str:
-        """A racer's, counted from 1."""
-        return f"racer {vehicle + 1}"
+        """A racer's, counted from 1 if it has none of its own."""
+        return self.record.name_of(vehicle)
 
     def vehicle_number(self, name: str) -> int | None:
         """The number of a racer by its name, also as tables have it (H3), or by what it is counted as."""
+        if name.strip() in self.record.names:
+            return self.record.names.index(name.strip())
         found = re.fullmatch(r"(?:racer|H)?\s*(\d{1,9})", name.strip())
         known = found is not None and 1 <= int(found[1]) <= self.racers
         return int(found[1]) - 1 if found is not None and known else None

@@ -273,12 +273,14 @@ class RaceTape:
         self.rows.append(row)
 
     def record(self, race: CarRace, name: str) -> RaceRecord:
-        """The race as a record to be saved and drawn."""
+        """The race as a record to be saved and drawn; racers of several models are called by them."""
         table = np.array(self.rows)
+        mixed = len(set(race.models)) > 1
+        names = [f"{k}. {model}" for k, model in enumerate(race.models, 1)] if mixed else []
         return RaceRecord(
             name, np.array(self.times), table[:, 0], table[:, 1], table[:, 2],
             np.full(race.n, LENGTH), np.full(race.n, 2.0 * HALF_WIDTH), race.cars.finish.copy(),
-            {"left": race.track.left, "right": race.track.right},
+            {"left": race.track.left, "right": race.track.right}, tuple(names),
         )  # fmt: skip
 
 

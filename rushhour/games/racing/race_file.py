@@ -1,5 +1,6 @@
 """Race files: where everybody was over time, and the ground, in one HDF5 file (docs/racing.md)."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -39,9 +40,14 @@ class RaceRecord:
     ground: dict[
         str, NDArray[Any]
     ]  # left, right (k, 2) m of a track; cost, corner, cell of a course, and `line`, where it begins
+    names: tuple[str, ...] = ()  # of each racer; (): they are called "racer 1" and so on
 
     def __repr__(self) -> str:
         return fields_shown(self)
+
+    def name_of(self, racer: int) -> str:
+        """What a racer is called, counted from 0."""
+        return self.names[racer] if self.names else f"racer {racer + 1}"
 
     def at(self, time: ArrayLike) -> Floats:
         """x, y, heading (..., n, 3) at times, s: between those recorded on straight lines.
@@ -137,6 +143,8 @@ def save_race(record: RaceRecord, path: str | Path) -> None:
 
     with replaced(path) as part, h5py.File(part, "w") as file:
         file.attrs["format"], file.attrs["name"] = FORMAT, record.name
+        if record.names:
+            file.attrs["names"] = json.dumps(record.names)
         for name in ("time", "length", "width", "finish"):
             file[name] = getattr(record, name)
         for name in ("x", "y", "heading"):
@@ -165,15 +173,19 @@ def load_race(path: str | Path) -> RaceRecord:
                 wanted = (*wanted, "line")
             ground = {name: _read(file, f"ground/{name}", path) for name in wanted}
             title = str(file.attrs.get("name", "race"))
+            called = json.loads(str(file.attrs.get("names", "[]")))
     except RunError:
         raise
     except (OSError, RuntimeError, KeyError, ValueError) as error:
         raise RunError(f"{path}: cannot be read as a race ({error})") from error
-    record = RaceRecord(title, **tables, ground=ground)
+    if not isinstance(called, list) or not all(isinstance(one, str) for one in called):
+        raise RunError(f"{path}: names: wanted words")
+    record = RaceRecord(title, **tables, ground=ground, names=tuple(called))
     shape = (len(record.time), len(record.length))
     good = record.time.ndim == 1 and shape[0] >= 2 and bool((np.diff(record.time) > 0.0).all())
     good &= all(getattr(record, name).shape == shape for name in ("x", "y", "heading"))
     good &= all(getattr(record, name).shape == shape[1:] for name in ("width", "finish"))
+    good &= len(called) in (0, len(record.length))
     sizes = [ground[name].shape for name in _GROUND[kind]]
     if kind == "track":
         good &= len(sizes[0]) == 2 and sizes[0] == sizes[1] and sizes[0][1] == 2
