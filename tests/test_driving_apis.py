@@ -81,6 +81,16 @@ def test_a_body_follows_its_path_in_one_call_whatever_its_class() -> None:
     assert not driven.stuck.any()
 
 
+def test_place_and_offset_of_a_drive_are_those_of_the_same_moment() -> None:
+    way = np.array([(0, 0), (50, 0), (50, 40), (110, 55)], float)
+    driven = rh.trajectory.drive_paths([way], "storm", seconds=20.0, every=1)
+    station = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(way, axis=0).T))))
+    k = driven.s[:, 0] < station[-1]
+    beside = np.column_stack([np.interp(driven.s[k, 0], station, way[:, j]) for j in (0, 1)])
+    apart = np.hypot(driven.x[k, 0] - beside[:, 0], driven.y[k, 0] - beside[:, 1])
+    assert k.sum() > 500 and np.abs(apart - np.abs(driven.offset[k, 0])).max() < 1e-9
+
+
 @pytest.mark.parametrize(
     ("made", "told"),
     [

@@ -73,6 +73,7 @@ def drive_paths(
     followers, bodies = at_start(paths, path=each, driver=each, body_type=each)
     rows, stuck = [], followers.stuck
     for step in range(round(seconds / DT) + 1):
+        follow_all_paths(paths, table, types, followers, bodies, DT)  # finds them where they are
         if step % every == 0:
             rows.append(
                 [
@@ -87,7 +88,6 @@ def drive_paths(
                     )
                 ]
             )
-        follow_all_paths(paths, table, types, followers, bodies, DT)
         move_all_bodies(types, bodies, DT)
     x, y, heading, speed, at, offset = np.array(rows, np.float64).transpose(1, 0, 2)
     time = DT * every * np.arange(len(rows), dtype=np.float64)
