@@ -8,6 +8,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "bench"))
+import seed_probes_bots
+import seed_probes_chases
+import seed_probes_paths
+import seed_probes_tracks
 import seed_systems
 
 ROW = re.compile(r"^- \[(.)\] \*\*(S\d-\d+)\*\* .*\n  (Lives in .*)$", re.MULTILINE)
@@ -52,11 +56,33 @@ def test_the_places_and_tests_that_a_row_names_exist(system: str) -> None:
     assert missing == []
 
 
-def test_probes_on_other_paths_are_seen_and_name_rows_of_the_page() -> None:
-    assert {row for rows in seed_systems.PROBES.values() for row in rows} <= set(FOUND)
-    for probe in (seed_systems.paths_probe, seed_systems.bots_probe, seed_systems.home_probe):
-        ok, seen = probe(ROOT)
-        assert ok, seen
+def test_every_row_has_a_probe_that_says_what_it_tries() -> None:
+    assert {row for rows in seed_systems.PROBES.values() for row in rows} == set(FOUND)
+    told = [str(probe.__doc__) for probe in seed_systems.PROBES]
+    assert all(one.endswith(".") and "|" not in one for one in told)
+
+
+QUICK = {
+    "target speeds": (seed_probes_paths.beside_probe, "aim_speeds", lambda *a: None),
+    "pursuit": (seed_probes_paths.pursuit_probe, "look_distance_at", lambda v, t, a, b: t * abs(v)),
+    "first turns": (seed_probes_bots.first_turn_probe, "np.sign", None),
+    "angles": (seed_probes_bots.helpers_probe, "wrap180", lambda a: a),
+    "pid": (seed_probes_tracks.pid_probe, "PID_BOUND", 49.0),
+    "meetings": (seed_probes_chases.meeting_probe, "meeting_time", lambda *a: 5.0),
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_probe_sees_what_its_row_claims_and_fails_where_that_is_wrong(name, monkeypatch) -> None:
+    probe, what, wrong = QUICK[name]
+    ok, seen = probe(ROOT)
+    assert ok, seen
+    module = sys.modules[probe.__module__]
+    if what == "np.sign":
+        monkeypatch.setattr(module.rh.trajectory, "first_turn", lambda *a: 1.0)
+    else:
+        monkeypatch.setattr(module, what, wrong)
+    assert not probe(ROOT)[0]
 
 
 def test_rows_that_are_not_tried_stay_in_the_table_as_they_were(
@@ -66,6 +92,7 @@ def test_rows_that_are_not_tried_stay_in_the_table_as_they_were(
     table.write_text("| S0-1 | by hand | all | seen | yes |\n| S1-3 | old | old | old | no |\n")
     words = ["seed_systems.py", "--rows", "S1-3", "--probes-only", "--data", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", [*words, "--output", str(table)])
+    monkeypatch.setattr(seed_systems, "PROBES", {seed_probes_bots.helpers_probe: ("S1-3",)})
     assert seed_systems.main() == 0
     lines = [line for line in table.read_text().splitlines() if line.startswith("| S")]
     assert lines[0] == "| S0-1 | by hand | all | seen | yes |"
