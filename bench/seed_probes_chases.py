@@ -14,6 +14,7 @@ from seed_probes_paths import along, stations, winding
 from seed_probes_roads import map_of, traffic
 
 import rushhour as rh
+from rushhour.kernels.navmesh.cells import nearest_cell
 from rushhour.kernels.opponents.states import hunting_state, meeting_time
 from rushhour.kernels.steering.bicycle import Bodies, move_bodies
 from rushhour.kernels.steering.corner_driving import (
@@ -33,6 +34,7 @@ from rushhour.kernels.steering.off_road import (
     back_lock,
     recover,
 )
+from rushhour.roadnets.errors import NetworkError
 from rushhour.traffic.steering.classes import CLASSES, body_types
 from rushhour.traffic.steering.corners import SURFACES, CornerDriver, corner_table
 
@@ -78,6 +80,69 @@ def chase_probe(data: Path) -> Seen:
     return ok, (
         f"{states} states, {wrong} that the distance forbids; {result.off_time[1:].mean():.1f} of 60 s off the road, {result.rams[1:].sum()} "
         f"rams, {result.passes.sum()} passes, {result.horns.sum()} horns, {result.near_misses.sum()} near misses; by its tape the same to the bit: {same}"
+    )
+
+
+def ways_probe(data: Path) -> Seen:
+    """200 ways over the ground of windows 9300 and 9301 between lanes drawn by seed 9319, and from 10 m beside them."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components, dijkstra
+
+    rng, wrong, beside, count = np.random.default_rng(9319), 0, 0, 0
+    longer, onto = [], []
+    for seed in (9300, 9301):
+        network = map_of(seed, data)
+        mesh = rh.chase.build_navmesh(network)
+        c = mesh.cells
+        middle = np.column_stack((c.x.mean(axis=1), c.y.mean(axis=1)))
+        a, e = np.nonzero(c.neighbour >= 0)
+        b = c.neighbour[a, e]
+        graph = coo_matrix((np.hypot(*(middle[a] - middle[b]).T), (a, b)), (len(mesh), len(mesh)))
+        part = connected_components(graph)[1]
+        lanes = rng.integers(0, network.n_road_lanes, (100, 2))
+        ends = np.array([
+            [along(network.lane_points(int(k))[:, :2], np.array([0.5 * network.arrays.lanes.length[k]]))[0] for k in two]
+            for two in lanes
+        ])  # fmt: skip
+        first = mesh.cell_at(*ends[:, 0].T)
+        last = mesh.cell_at(*ends[:, 1].T)
+        graph = graph.tocsr()
+        for k in range(100):
+            p, q = ends[k]
+            joined = part[first[k]] == part[last[k]]
+            try:
+                way = np.asarray(mesh.way(p, q))
+            except NetworkError:
+                wrong += int(joined)
+                continue
+            count += 1
+            wrong += (
+                int(not joined)
+                + int(np.hypot(*(way[0] - p)) > 0.01)
+                + int(np.hypot(*(way[-1] - q)) > 0.01)
+            )
+            length = stations(np.column_stack((way, np.zeros(len(way)))))
+            fine = along(way, np.arange(0.0, length[-1], 1.0))
+            beside += int((mesh.cell_at(*fine.T) < 0).sum())
+            if (
+                k % 10 == 0
+            ):  # beside the shortest over the middles of cells, whichever way lanes lead
+                least = float(dijkstra(graph, indices=first[k])[last[k]])
+                if least > 50.0:
+                    longer.append(length[-1] / least)
+            lane = network.lane_points(int(lanes[k, 0]))[:, :2]
+            course = np.arctan2(*(lane[-1] - lane[0])[::-1])
+            off = p + 10.0 * np.array((-np.sin(course), np.cos(course)))
+            near, _, _ = nearest_cell(c, *off, False)
+            if (
+                mesh.cell_at(*off)[0] < 0 and part[near] == part[last[k]]
+            ):  # begins at the nearest ground
+                begin = np.asarray(mesh.way(off, q))[0]
+                brute = np.hypot(*(np.stack((c.x, c.y), axis=-1).reshape(-1, 2) - off).T).min()
+                onto.append(float(np.hypot(*(begin - off)) - brute))
+    return wrong == 0 and beside == 0 and count > 100 and max(longer) < 2.5 and max(onto) < 1e-6, (
+        f"{count} ways, {wrong} wrong ends or none where cells are joined, {beside} metres beside the ground; {np.median(longer):.2f} "
+        f"({max(longer):.2f} at most) times the shortest over any lanes; {len(onto)} from beside the ground begin where it is nearest"
     )
 
 
@@ -380,6 +445,7 @@ def back_probe(data: Path) -> Seen:
 
 PROBES: Final[dict[Callable[[Path], Seen], tuple[str, ...]]] = {
     chase_probe: ("S3-17", "S3-18", "S3-19", "S3-22", "S3-32", "S3-33", "S3-37"),
+    ways_probe: ("S3-19", "S3-37"),
     meeting_probe: ("S3-18", "S3-20"),
     avoid_probe: ("S3-21",),
     corners_probe: ("S3-23", "S3-24", "S3-25", "S3-26", "S3-27", "S3-28"),
