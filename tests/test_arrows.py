@@ -19,7 +19,7 @@ PRIVATE_READS = {
     "games.opponents.chase": 1,
     "kernels.compiling.lazy": 4,  # of numba
     "kernels.compiling.address_tables": 1,
-    "kernels.compiling.rebuilding": 2,
+    "kernels.compiling.rebuilding": 1,
     "traffic.learning.junctions": 1,
 }
 # The rooms that each may import from; a room's own modules, and rushhour, may import all of its row.

@@ -116,3 +116,29 @@ def test_other_threads_do_not_rehearse():
         other.start()
         other.join()
     assert calls == [] and (world.sim.veh.s != at).any()
+
+
+SPARING = """
+import sys
+import numba, numpy as np
+import rushhour as rh
+from rushhour.kernels.compiling.jit import StateKernel
+from rushhour.kernels.driving.acceleration import drive_vehicle
+
+assert isinstance(drive_vehicle, StateKernel)
+world = rh.World(rh.generate("grid", rows=2, columns=2), dt=0.25)
+world.step()
+assert "flat" not in vars(drive_vehicle), "a kernel that only kernels call was made for them"
+assert "scipy.linalg" not in sys.modules, "all of scipy's linear algebra was imported"
+square = np.array([[2.0, 1.0], [0.0, 1.0]])
+assert (numba.njit(lambda a: a @ a)(square) == square @ square).all()
+assert numba.njit(lambda a: np.cov(a))(square)[0, 0] == 0.5
+"""
+
+
+def test_a_first_frame_from_the_cache_makes_and_imports_what_it_needs_and_no_more() -> None:
+    for _ in range(2):  # what is not kept yet is compiled by the first
+        done = subprocess.run(
+            [sys.executable, "-c", SPARING], check=False, capture_output=True, text=True
+        )
+    assert done.returncode == 0, done.stderr

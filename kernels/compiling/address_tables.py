@@ -118,7 +118,7 @@ def table_of(where: str, layout: Layout, states: tuple[Any, ...]) -> Table:
 
 def entry_of(flat: Flat, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
     """The flat kernel with a table instead of fields, for fields of these kinds."""
-    space = dict(flat.space)
+    space = flat.space
     for kind in kinds:
         if kind.dimensions:
             space[f"{kind.name}__"] = array_maker(kind)

@@ -32,6 +32,9 @@ class Layout(NamedTuple):
     fields: dict[str, tuple[Path, ...]]  # of each state parameter, in the order they are passed
 
 
+LayoutOf = Callable[[str], Layout | None]  # of the kernel of this name; None: it names none
+
+
 def state_fields(annotation: Any) -> dict[str, Any] | None:
     """Field annotations of a NamedTuple class; None for anything else."""
     if isinstance(annotation, type) and issubclass(annotation, tuple):
@@ -48,13 +51,13 @@ def flat_name(parameter: str, path: Path) -> str:
 class _Rewriter(ast.NodeTransformer):
     """Replaces state by its fields, and collects which are used."""
 
-    def __init__(self, func: Callable[..., Any], layouts: dict[str, Layout]) -> None:
+    def __init__(self, func: Callable[..., Any], layout_of: LayoutOf) -> None:
         self.kinds = {
             name: kind
             for name, kind in func.__annotations__.items()
             if name != "return" and state_fields(kind) is not None
         }
-        self.layouts = layouts
+        self.layout_of = layout_of
         self.aliases: dict[str, tuple[str, Path]] = {}
         self.used: dict[str, dict[Path, None]] = {name: {} for name in self.kinds}
         self.where = f"{func.__module__}.{func.__qualname__}"
@@ -115,7 +118,7 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        layout = self.layouts.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        layout = self.layout_of(node.func.id) if isinstance(node.func, ast.Name) else None
         if layout is None:
             return self.generic_visit(node)
         if node.keywords or len(node.args) != len(layout.parameters):
@@ -142,30 +145,33 @@ def _unsigned(index: ast.expr) -> ast.expr:
 
 
 class Flat:
-    """A rewritten kernel: its code, what its names stand for, and its layout.
+    """A rewritten kernel: its code, what its names stand for, and its layout, each made when asked for.
 
-    func: as written. layouts, flat_kernels: of the kernels that it may call, by the name they have in
-    its module. folder: keeps the code; see `code_files`.
+    func: as written. layout_of: of the kernels that it may call, by the name they have in its module.
+    folder: keeps the code; see `code_files`.
     """
 
-    def __init__(
-        self,
-        func: Callable[..., Any],
-        layouts: dict[str, Layout],
-        flat_kernels: dict[str, Any],
-        folder: str,
-    ) -> None:
+    def __init__(self, func: Callable[..., Any], layout_of: LayoutOf, folder: str) -> None:
         self.func, self.folder = func, folder
         self.name = func.__code__.co_name
-        self.space = {**func.__globals__, **flat_kernels, UNSIGNED: np.uintp}
-        self._layouts, self._stamp = layouts, _stamp(func.__code__.co_filename)
-        self._read()
+        self._others: dict[str, Any] = {}
+        self._layout_of, self._stamp = layout_of, _stamp(func.__code__.co_filename)
 
-    def _read(self) -> None:
+    @cached_property
+    def _read(self) -> tuple[CodeType, Layout]:
         code = self.func.__code__
         name = f"{self.name}-{code.co_firstlineno}"
-        self.code, found = kept(self.folder, name, code.co_filename, self._made)
-        self.layout = Layout(*found)
+        made, found = kept(self.folder, name, code.co_filename, self._made)
+        return made, Layout(*found)
+
+    @property
+    def layout(self) -> Layout:
+        return self._read[1]
+
+    @property
+    def space(self) -> dict[str, Any]:
+        """What its names stand for."""
+        return {**self.func.__globals__, **self._others, UNSIGNED: np.uintp}
 
     def _made(self) -> Made:
         return code_of(self.definition, self.func), tuple(self._rewritten[1])
@@ -175,7 +181,7 @@ class Flat:
         file = self.func.__code__.co_filename
         if _stamp(file) != self._stamp:  # what is kept would be of other sources than its folder
             raise RuntimeError(f"{file}: changed since it was imported; start again")
-        return rewritten(self.func, self._layouts)
+        return rewritten(self.func, self._layout_of)
 
     @property
     def definition(self) -> ast.FunctionDef:
@@ -187,14 +193,14 @@ class Flat:
 
     def function(self) -> Callable[..., Any]:
         """The flat kernel, to be compiled."""
-        return function_of(self.code, self.name, self.func, self.space)
+        return function_of(self._read[0], self.name, self.func, self.space)
 
     def over(self, others: dict[str, Any], key: str) -> "Flat":
         """The same with others for some of its names; key tells it from the same over different ones."""
         # numba's cache tells functions apart by name and line; the name is told up to the two lines.
         flat = copy.copy(self)
-        flat.name, flat.space = f"{self.name}__{key}", {**self.space, **others}
-        flat._read()
+        flat.name, flat._others = f"{self.name}__{key}", {**self._others, **others}
+        flat.__dict__.pop("_read", None)
         return flat
 
 
@@ -232,15 +238,13 @@ def _definition(func: Callable[..., Any]) -> ast.FunctionDef:
     raise OSError(f"{code.co_filename}: no source of {func.__qualname__}")
 
 
-def rewritten(
-    func: Callable[..., Any], layouts: dict[str, Layout]
-) -> tuple[ast.FunctionDef, Layout]:
+def rewritten(func: Callable[..., Any], layout_of: LayoutOf) -> tuple[ast.FunctionDef, Layout]:
     """Source and layout of the flat version of a kernel.
 
-    layouts: of the kernels that it may call, by the name they have in its module.
+    layout_of: of the kernels that it may call, by the name they have in its module.
     """
     definition = _definition(func)
-    rewriter = _Rewriter(func, layouts)
+    rewriter = _Rewriter(func, layout_of)
     statements = definition.body[1:] if ast.get_docstring(definition) else definition.body
     body = [rewriter.visit(statement) for statement in statements]
     parameters = tuple(a.arg for a in definition.args.args)

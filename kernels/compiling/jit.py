@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from operator import itemgetter
 from pathlib import Path
 from threading import get_ident
@@ -24,7 +24,7 @@ from rushhour.kernels.compiling.address_tables import (
 )
 from rushhour.kernels.compiling.cache_place import NOWHERE, code_folder
 from rushhour.kernels.compiling.compile_locks import compiled_once
-from rushhour.kernels.compiling.flatten import Flat, state_fields
+from rushhour.kernels.compiling.flatten import Flat, Layout, state_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,13 +45,18 @@ def _source(module: str) -> bytes:
     return (_FOLDER / f"{module.replace('.', '/')}.py").read_bytes()
 
 
-def _closure(module: str, seen: dict[str, bytes]) -> None:
-    """Collect the source of a kernel module and of all kernel modules that it imports."""
-    if module in seen:
-        return
-    seen[module] = source = _source(module)
-    for other in _IMPORT.findall(source.decode()):
-        _closure(other, seen)
+@cache
+def _imported(module: str) -> tuple[str, ...]:
+    """The kernel modules that a kernel module imports."""
+    return tuple(_IMPORT.findall(_source(module).decode()))
+
+
+def _closure(module: str, seen: set[str]) -> None:
+    """Collect a kernel module and all kernel modules that it imports."""
+    if module not in seen:
+        seen.add(module)
+        for other in _imported(module):
+            _closure(other, seen)
 
 
 @cache
@@ -61,7 +66,7 @@ def cache_folder(module: str) -> str:
     numba's own cache looks at the file of the kernel only: it would keep an old helper from
     another file, and unchecked code under NUMBA_BOUNDSCHECK=1.
     """
-    seen: dict[str, bytes] = {}
+    seen: set[str] = set()
     _closure(module, seen)
     h = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
     for name in sorted({*seen, *MAKERS}):
@@ -83,23 +88,43 @@ class StateKernel:
     """A compiled kernel over NamedTuples of arrays; see `flatten`. Called like the function.
 
     py_func is the function as written, flat the version for other kernels, which takes single
-    arrays. What Python calls is compiled apart, at the first call; see `address_tables`.
+    arrays. What Python calls is compiled apart, at the first call; see `address_tables`. Most are
+    only called by others: nothing is made of a kernel before it is needed.
     """
 
-    def __init__(self, flat: Flat, options: dict[str, Any]) -> None:
-        func, layout = flat.func, flat.layout
-        self.py_func = func
-        self.flat = _inner(flat.function(), options)
-        self.layout = layout
-        self._source = flat
+    def __init__(self, source: Flat, options: dict[str, Any]) -> None:
+        self.py_func = func = source.func
+        self.source = source
         self.tables: dict[tuple[int, ...], tuple[Table, Any]] = {}
         self._options = options
         self._entries: dict[tuple[Kind, ...], Any] = {}
-        parameters = list(enumerate(layout.parameters))
-        self._states = _picked([i for i, name in parameters if name in layout.fields])
-        self._others = _picked([i for i, name in parameters if name not in layout.fields])
         self.__name__, self.__doc__, self.__module__ = func.__name__, func.__doc__, func.__module__
         remember(self)
+
+    @cached_property
+    def layout(self) -> Layout:
+        return self.source.layout
+
+    @cached_property
+    def flat(self) -> Any:
+        return _inner(self.source.function(), self._options)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba takes it for where a kernel calls it."""
+        return self.flat._numba_type_
+
+    @cached_property
+    def _states(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        return self._picked(True)
+
+    @cached_property
+    def _others(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        return self._picked(False)
+
+    def _picked(self, state: bool) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        parameters, fields = self.layout
+        return _picked([i for i, name in enumerate(parameters) if (name in fields) is state])
 
     def __call__(self, *args: Any) -> Any:
         if len(args) != len(self.layout.parameters):
@@ -124,7 +149,7 @@ class StateKernel:
         table = table_of(self.__name__, self.layout, states)
         entry = self._entries.get(table.kinds)
         if entry is None:
-            entry = _compiled(entry_of(self._source, table.kinds), self._options)
+            entry = _compiled(entry_of(self.source, table.kinds), self._options)
             self._entries[table.kinds] = entry
         if len(self.tables) >= REMEMBERED:
             self.tables.clear()
@@ -147,14 +172,17 @@ def kernel(func: Any = None, **options: Any) -> Any:
         return func
     if not any(state_fields(kind) for kind in func.__annotations__.values()):
         return _compiled(func, options)
-    known = {n: k for n, k in func.__globals__.items() if isinstance(k, StateKernel)}
-    layouts = {n: k.layout for n, k in known.items()}
-    flat = Flat(func, layouts, {n: k.flat for n, k in known.items()}, _folder(func))
+    names = func.__globals__
+
+    def layout_of(name: str) -> Layout | None:
+        named = names.get(name)
+        return named.layout if isinstance(named, StateKernel) else None
+
     if not options.get("parallel"):
         # Without numba's reference counts: the caller holds every array, and counting each of a
         # hundred at every call took a quarter of a frame (an atomic step, too, for all threads).
         options = {"_nrt": False, **options}
-    return StateKernel(flat, options)
+    return StateKernel(Flat(func, layout_of, _folder(func)), options)
 
 
 class ByContent(UserProvidedCacheLocator):

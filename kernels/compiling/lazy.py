@@ -5,8 +5,12 @@ is optimised anew: ten times for what lies ten calls deep. Here what only other 
 it was lowered, until the whole that it is part of is optimised, once.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from numba.core import codegen
@@ -92,9 +96,29 @@ class LazyLibrary(JITCodeLibrary):  # type: ignore[misc]
         return name, kind, (machine_code, names.as_bitcode())
 
 
+@cache
+def _array_functions() -> None:
+    """Import what numba knows of functions of arrays, without scipy.linalg.
+
+    That takes a sixth of a small run. numba imports it to see whether it is there, and once more
+    where a product of matrices is compiled.
+    """
+    if "numba.np.arraymath" in sys.modules or find_spec("scipy") is None:
+        return
+    linalg: Any = import_module("numba.np.linalg")
+    really = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        arraymath: Any = import_module("numba.np.arraymath")
+        arraymath.ensure_blas = really
+    finally:
+        linalg.ensure_blas = really
+
+
 @contextmanager
 def lazily() -> Iterator[None]:
     """What is compiled meanwhile is lazy; to be held together with numba's lock."""
+    _array_functions()
     context: Any = cpu_target.target_context
     made_by = context.codegen()
     before = made_by._library_class

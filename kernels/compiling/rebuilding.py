@@ -42,5 +42,4 @@ def _over(kernel: Any, func: FunctionType, changed: Mapping[str, Any], key: str)
     if not isinstance(kernel, StateKernel):  # plain Python
         space = {**func.__globals__, **changed}
         return FunctionType(func.__code__, space, func.__name__, func.__defaults__)
-    flat = {name: getattr(new, "flat", new) for name, new in changed.items()}
-    return StateKernel(kernel._source.over(flat, key), kernel._options)
+    return StateKernel(kernel.source.over(dict(changed), key), kernel._options)
