@@ -1,6 +1,6 @@
 """rushhour against Eclipse SUMO on networks that nobody drew, made by seed.
 
-python bench/against_sumo.py --cases 1..40 [--work DIR] [--dt 0.25 0.5] [--routes sumo own] [--jobs 2]
+python bench/against_sumo.py --cases 1..40 [--work DIR] [--dt 0.25 0.5] [--routes sumo own] [--jobs 2] [--sumo-seeds 5]
 python bench/against_sumo.py --cases cologne1,acosta [--sumo-seeds 5]
 python bench/against_sumo.py --cases 1..40 --overload
 
@@ -50,7 +50,7 @@ BANDS: Final = ((0.97, 1.03), (0.90, 1.10), (0.80, 1.25))
 def sumo_result(
     folder: Path, case: dict[str, Any], file: str, seeds: Sequence[int], step: float = 1.0
 ) -> dict[str, Any]:
-    """SUMO on a case, once for each seed: of the first, but for the mean of travel and delay."""
+    """SUMO on a case, once for each seed: of the first, but for the mean of travel and delay, over those that empty."""
     at = "" if step == 1.0 else f"-{step:g}"
     runs = []
     for seed in seeds:
@@ -63,9 +63,9 @@ def sumo_result(
             found["lengths"] = lengths
             path.write_text(json.dumps(found))
         runs.append(json.loads(path.read_text()))
-    mean = float(np.mean([run["mean_sum_s"] for run in runs]))
-    empties = all(run["empties"] for run in runs)
-    return runs[0] | {"mean_sum_s": mean, "empties": empties}
+    # Near what a network carries SUMO locks with some seeds, and others differ by a sixth.
+    through = [run["mean_sum_s"] for run in runs if run["empties"]]
+    return runs[0] | {"mean_sum_s": float(np.mean(through or runs[0]["mean_sum_s"]))}
 
 
 def duration_of(case: dict[str, Any]) -> float:
@@ -133,10 +133,13 @@ def done_case(which: int | str, options: argparse.Namespace) -> list[dict[str, A
     folder = options.work / (which if isinstance(which, str) else f"case{which}")
     rows = []
     try:
+        seeds = [*range(1, options.sumo_seeds)]
         if isinstance(which, str):
-            case, seeds = make_named(which, folder, options.data), range(1, options.sumo_seeds + 1)
+            case = make_named(which, folder, options.data)
+            seeds.append(options.sumo_seeds)
         else:
-            case, seeds = make_case(which, folder, options.data), range(which, which + 1)
+            case = make_case(which, folder, options.data)
+            seeds.insert(0, which)  # with which it was found to empty
         for routes in options.routes:
             # The generated cases' trips have one set of routes in SUMO, duarouter's.
             file = ROUTES[routes if named else "sumo"][0]
@@ -249,7 +252,12 @@ def main() -> None:
     parser.add_argument("--dt", type=float, nargs="+", default=[0.25, 0.5])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--routes", nargs="+", choices=list(ROUTES), default=list(ROUTES))
-    parser.add_argument("--sumo-seeds", type=int, default=5, help="runs of SUMO on named cases")
+    parser.add_argument(
+        "--sumo-seeds",
+        type=int,
+        default=5,
+        help="runs of SUMO on each case, of whose means the mean is taken",
+    )
     parser.add_argument(
         "--sumo-step",
         type=float,
