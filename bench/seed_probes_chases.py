@@ -196,6 +196,14 @@ def avoid_probe(data: Path) -> Seen:
     )
 
 
+def corner_cars(driver: NDArray[np.int32], path: NDArray[np.int32], s: Floats) -> CornerCars:
+    """Cars of these drivers, on these paths, at these metres."""
+    n = len(s)
+    return CornerCars(
+        driver, path, s, np.zeros(n), np.zeros(n, np.uint8), np.zeros(n), np.zeros(n, np.int32), np.zeros(n),
+    )  # fmt: skip
+
+
 def corners_probe(data: Path) -> Seen:
     """400 cars of three bodies and surfaces on ways of seed 9323: points, wheel, pedals, hand brake in numpy."""
     rng, worst, modes = np.random.default_rng(9323), 0.0, np.zeros(3, int)
@@ -215,16 +223,7 @@ def corners_probe(data: Path) -> Seen:
     column |= {"x": place[:, 0].copy(), "y": place[:, 1].copy(), "type": kind, "speed": rng.uniform(0, 20, n),
                "heading": np.arctan2(ahead[:, 1], ahead[:, 0]) + rng.normal(0, 0.3, n)}  # fmt: skip
     bodies = Bodies(**column)
-    cars = CornerCars(
-        kind,
-        path,
-        s.copy(),
-        np.zeros(n),
-        np.zeros(n, np.uint8),
-        np.zeros(n),
-        np.zeros(n, np.int32),
-        np.zeros(n),
-    )
+    cars = corner_cars(kind, path, s.copy())
     drive_corners(paths, table, types, cars, bodies, 0, n)
     for i in range(n):
         d, way = drivers[kind[i]], ways[path[i]]
@@ -280,10 +279,8 @@ def corners_probe(data: Path) -> Seen:
     # and driven: to the end, on wider ways
     ways = [winding(rng, 30, step=14.0) for _ in range(20)]
     paths, table = rh.trajectory.path_table(ways), corner_table([CornerDriver(top=16.0)])
-    f, driven = rh.trajectory.at_start(paths, np.arange(20), np.zeros(20), np.zeros(20))
-    del f
-    cars = CornerCars(np.zeros(20, np.int32), np.arange(20, dtype=np.int32), np.zeros(20), np.zeros(20), np.zeros(20, np.uint8),
-                      np.zeros(20), np.zeros(20, np.int32), np.zeros(20))  # fmt: skip
+    _, driven = rh.trajectory.at_start(paths, np.arange(20), np.zeros(20), np.zeros(20))
+    cars = corner_cars(np.zeros(20, np.int32), np.arange(20, dtype=np.int32), np.zeros(20))
     aside, going = [], np.ones(20, np.bool_)
     for _ in range(60 * 60):
         drive_corners(paths, table, types, cars, driven, 0, 20)
@@ -311,8 +308,7 @@ def slides_probe(data: Path) -> Seen:
         for slide in (np.radians(60.0), 9.0):
             table = corner_table([CornerDriver(body="storm", top=14.0, slide=slide)])
             _, bodies = rh.trajectory.at_start(paths, [0], [0], [0])
-            cars = CornerCars(np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1), np.zeros(1), np.zeros(1, np.uint8),
-                              np.zeros(1), np.zeros(1, np.int32), np.zeros(1))  # fmt: skip
+            cars = corner_cars(np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1))
             most = 0.0
             for _ in range(60 * 25):
                 before = int(cars.slides[0])

@@ -178,6 +178,15 @@ def turns_probe(data: Path) -> Seen:
     return wrong == 0, f"{wrong} of 500 orders wrong"
 
 
+def gain(course: rh.race.Course, a: tuple[int, int], b: tuple[int, int]) -> float:
+    """Cells along of a step, nan where it cuts a corner or leads off."""
+    (p, q), (s, t) = a, b
+    if course.cost[s, t] == 0 or course.cost[p, t] == 0 or course.cost[s, q] == 0:
+        return float("nan")
+    half = 0.5 * course.lap
+    return float((course.along[s, t] - course.along[p, q] + half) % course.lap - half)
+
+
 def choice_probe(data: Path) -> Seen:
     """Single racers on courses of seeds 9412 - 9415: every step by Eq 2 along eight rays, in numpy."""
     wrong = steps = 0
@@ -191,15 +200,6 @@ def choice_probe(data: Path) -> Seen:
         r, c = divmod(int(cells[0]), columns)
         heading = course.shape.heading(float(along[r, c]) * course.cell)
         mean = np.array((np.cos(heading), np.sin(heading)))
-        progress = along[r, c] - (lap if along[r, c] > 0.5 * lap else 0.0)
-
-        def gain(a: tuple[int, int], b: tuple[int, int]) -> float:
-            """Cells along of a step, nan where it cuts a corner or leads off."""
-            (p, q), (s, t) = a, b
-            if cost[s, t] == 0 or cost[p, t] == 0 or cost[s, q] == 0:  # noqa: B023
-                return float("nan")
-            return float((along[s, t] - along[p, q] + 0.5 * lap) % lap - 0.5 * lap)  # noqa: B023
-
         for before, after in pairwise(cells):
             if before == after:
                 continue
@@ -208,12 +208,12 @@ def choice_probe(data: Path) -> Seen:
             for dy in (-1, 0, 1):
                 for dx in (-1, 0, 1):
                     at = (p[0] + dy, p[1] + dx)
-                    if (dx == 0 and dy == 0) or not gain(p, at) >= 0.0:
+                    if (dx == 0 and dy == 0) or not gain(course, p, at) >= 0.0:
                         continue
                     end = at
                     for _ in range(7 if dx == 0 or dy == 0 else 5):
                         on = (end[0] + dy, end[1] + dx)
-                        if not gain(end, on) >= 0.0:
+                        if not gain(course, end, on) >= 0.0:
                             break
                         end = on
                     turn = (
@@ -233,7 +233,6 @@ def choice_probe(data: Path) -> Seen:
             wrong += int(values.get(taken, np.inf) > min(values.values()) + 1e-9)
             way = np.array((taken[1] - p[1], taken[0] - p[0]), float)
             mean = 0.6 * mean + 0.4 * way / np.hypot(*way)
-            progress += gain(p, taken)
     return wrong == 0 and steps > 200, f"{wrong} of {steps} steps are not those of the least cost"
 
 
@@ -402,7 +401,6 @@ def demo_probe(data: Path) -> Seen:
         code = main([str(word) for word in words])
         image = np.asarray(Image.open(picture).convert("RGB")).astype(int)
         racers = rh.race.load_race(race).x.shape[1]
-    # parts of the picture that white bands part, down to the figures
     ink = (image < 250).any(axis=2)
     colours = len(np.unique(image.reshape(-1, 3), axis=0))
     return code == 0 and racers == 6 and ink.mean() > 0.1 and colours > 50, (

@@ -236,7 +236,6 @@ def routes_probe(data: Path) -> Seen:
             worst, float(np.abs(found.cost[both] - wanted[both]).max()), float((~same).sum())
         )
         if dear:
-            closed = int(np.isinf(factor[found.roads]).sum() - np.isinf(factor[a]).sum() * 0)
             closed = sum(
                 int(np.isinf(factor[found.roads[p + 1 : q]]).sum())
                 for p, q in pairwise(found.start)

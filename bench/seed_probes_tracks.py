@@ -153,6 +153,12 @@ def cars_on_track_probe(data: Path) -> Seen:
     )
 
 
+def angle_to(track: rh.race.Track, node: NDArray[np.int32], at: Floats, heading: Floats) -> Floats:
+    """From where each car heads to a node of the line, rad."""
+    z = (track.line[node % len(track.line)] - at) @ (1.0, 1j)
+    return np.angle(z * np.exp(-1j * heading))
+
+
 def steering_probe(data: Path) -> Seen:
     """500 cars of each model on four tracks of seeds 9207 on: the wheel reckoned again in numpy."""
     worst, fell, ahead_wrong, n = np.zeros(4), 0, 0, 500
@@ -161,7 +167,6 @@ def steering_probe(data: Path) -> Seen:
         m, lap = len(track.line), track.line_station[-1]
         for model in (SPIDEY_1, SPIDEY_2, PROJECTION, AWARE):
             k, place = places_on(track, rng, n, 1.15)
-            before = track.left.shape[0]
             way = (np.roll(track.line, -1, axis=0) - track.line)[
                 track.line_index.searchsorted(k) % m
             ]
@@ -183,16 +188,12 @@ def steering_probe(data: Path) -> Seen:
             steer_cars(track, cars, bodies, 1 / 60, 0, n)
             target = track.target[cars.place]
             ahead_wrong += int((track.line_index[target] <= cars.place)[target > 0].sum())
-
-            def angle(
-                to: NDArray[np.int32], at: Floats = place, facing: Floats = heading
-            ) -> Floats:
-                z = (track.line[to % len(track.line)] - at) @ (1.0, 1j)  # noqa: B023
-                return np.angle(z * np.exp(-1j * facing))
-
-            wanted = np.clip(angle(target), -LOCK, LOCK)
+            angle = angle_to(track, target, place, heading)
+            wanted = np.clip(angle, -LOCK, LOCK)
             if model == SPIDEY_2:
-                wanted = np.clip(0.5 * (angle(target) + angle(target + 1)), -LOCK, LOCK)
+                wanted = np.clip(
+                    0.5 * (angle + angle_to(track, target + 1, place, heading)), -LOCK, LOCK
+                )
             elif model in (PROJECTION, AWARE):
                 point = place + 0.7 * speed[:, None] * np.column_stack(
                     (np.cos(heading), np.sin(heading))
@@ -209,7 +210,6 @@ def steering_probe(data: Path) -> Seen:
                 wanted = np.where(ok, -0.06 * z.imag, wanted)
                 fell += int((~ok).sum())
             worst[model] = max(worst[model], float(np.abs(bodies.wheel - wanted).max()))
-            del before
     return bool((worst < 1e-9).all()) and ahead_wrong == 0 and fell > 200, (
         f"Spidey 1, 2, projection, segment-aware off by {worst[0]:.0e}, {worst[1]:.0e}, {worst[2]:.0e}, {worst[3]:.0e} rad at "
         f"most; {fell} fall back to the node; {ahead_wrong} nodes not ahead"
@@ -324,11 +324,11 @@ def passing_probe(data: Path) -> Seen:
         race = rh.race.CarRace(track, 6, paces=[0.80, 0.84, 0.88, 0.92, 0.96, 1.0], seed=seed)
         before = np.full(6, -1)
 
-        def see(race: rh.race.CarRace) -> None:
+        def see(race: rh.race.CarRace, before: NDArray[np.int_] = before) -> None:
             now = race.cars.target
-            for k in np.flatnonzero((now >= 0) & (now != before)):  # noqa: B023
+            for k in np.flatnonzero((now >= 0) & (now != before)):
                 sides[float(race.cars.side[k])] = sides.get(float(race.cars.side[k]), 0) + 1
-            before[:] = now  # noqa: B023
+            before[:] = now
 
         result = race.run(laps=3, call=see)
         passes += int(result.passes.sum())
@@ -347,12 +347,15 @@ def passing_probe(data: Path) -> Seen:
     )
 
 
+def lined(data: Path, name: str) -> rh.race.Track:
+    """A track of the data with a racing line."""
+    track = rh.race.read_track(data / "racetracks" / f"{name}.csv")
+    return rh.race.with_racing_line(track, rh.race.CARS["gt"])[0]
+
+
 def race_probe(data: Path) -> Seen:
     """Six cars over a lap of Silverstone, seed 994, by a difficulty of 0.9."""
-    track, _ = rh.race.with_racing_line(
-        rh.race.read_track(data / "racetracks" / "Silverstone.csv"), rh.race.CARS["gt"]
-    )
-    track, lap = rh.race.taught_track(track)
+    track, lap = rh.race.taught_track(lined(data, "Silverstone"))
     result = rh.race.CarRace(track, 6, difficulty=0.9, seed=994).run(laps=1)
     ok = bool(np.isfinite(result.finish).all()) and not result.lost.any()
     ok &= 0.9 < float(np.nanmin(result.finish)) * 0.9 / lap < 1.2
@@ -364,10 +367,7 @@ def race_probe(data: Path) -> Seen:
 
 def drive_probe(data: Path) -> Seen:
     """A drive at 30 m/s on IMS becomes the opponents' speeds."""
-    track, _ = rh.race.with_racing_line(
-        rh.race.read_track(data / "racetracks" / "IMS.csv"), rh.race.CARS["gt"]
-    )
-    lap = rh.race.DrivenLap(track)
+    lap = rh.race.DrivenLap(lined(data, "IMS"))
     while not lap.done:
         lap.step(float(np.clip(30.0 - lap.speed, -1.0, 1.0)))
     taught_one, time = lap.taught()

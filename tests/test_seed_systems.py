@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -65,23 +66,20 @@ def test_every_row_has_a_probe_that_says_what_it_tries() -> None:
 QUICK = {
     "target speeds": (seed_probes_paths.beside_probe, "aim_speeds", lambda *a: None),
     "pursuit": (seed_probes_paths.pursuit_probe, "look_distance_at", lambda v, t, a, b: t * abs(v)),
-    "first turns": (seed_probes_bots.first_turn_probe, "np.sign", None),
+    "first turns": (seed_probes_bots.first_turn_probe, "rh.trajectory.first_turn", lambda *a: 1.0),
     "angles": (seed_probes_bots.helpers_probe, "wrap180", lambda a: a),
     "pid": (seed_probes_tracks.pid_probe, "PID_BOUND", 49.0),
     "meetings": (seed_probes_chases.meeting_probe, "meeting_time", lambda *a: 5.0),
 }
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_a_probe_sees_what_its_row_claims_and_fails_where_that_is_wrong(name, monkeypatch) -> None:
-    probe, what, wrong = QUICK[name]
+@pytest.mark.parametrize("row", QUICK)
+def test_a_probe_sees_what_its_row_claims_and_fails_where_that_is_wrong(row, monkeypatch) -> None:
+    probe, what, wrong = QUICK[row]
     ok, seen = probe(ROOT)
     assert ok, seen
-    module = sys.modules[probe.__module__]
-    if what == "np.sign":
-        monkeypatch.setattr(module.rh.trajectory, "first_turn", lambda *a: 1.0)
-    else:
-        monkeypatch.setattr(module, what, wrong)
+    *holders, name = what.split(".")
+    monkeypatch.setattr(reduce(getattr, holders, sys.modules[probe.__module__]), name, wrong)
     assert not probe(ROOT)[0]
 
 
