@@ -1,5 +1,6 @@
 """The figures that the benchmarks print, against hand-made inputs."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from sumo_trips import totals_of, trip_means
 from windows import window
 
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.roadnets.storage import save
 from rushhour.traffic.profiling.text_tables import table
 from rushhour.traffic.recording.run_file import RunFile
 
@@ -156,3 +158,36 @@ def test_the_largest_junctions_are_those_with_most_ways_over_them() -> None:
     counts = np.bincount(network.arrays.connectors.intersection)
     assert counts[first.number] == counts.max()
     assert [counts[one.number] for one in (first, *others)] == sorted(counts, reverse=True)[:9]
+
+
+def test_versions_are_stepped_in_turns_and_told_against_the_first(tmp_path: Path) -> None:
+    here = Path(__file__).resolve().parents[1]
+    save(generate("grid", rows=2, columns=2), tmp_path / "grid.h5")
+    words = [sys.executable, str(here / "bench" / "versions.py"), str(here), str(here)]
+    asked = ["--network", str(tmp_path / "grid.h5"), "--warm-up", "1"]
+    few = ["--trips", "600", "--frames", "2", "--rounds", "2"]
+    done = subprocess.run([*words, *asked, *few], capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert lines[0] == lines[1] and lines[0].endswith(" on the road")
+    name = here.name[:20]
+    told = [line for line in lines if line.startswith(name)]
+    assert [line.split()[1] for line in told] == ["p10", "p50"] * 2
+    assert [line.endswith("of the first") for line in told] == [False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nowhere", "--trips", "5"], "nowhere: no version of rushhour"),
+        ([".."], "no traffic; give --demand FILE or --trips N"),
+    ],
+)
+def test_versions_that_cannot_be_compared_are_refused(words: list[str], told: str) -> None:
+    bench = Path(__file__).resolve().parents[1] / "bench"
+    done = subprocess.run(
+        [sys.executable, "versions.py", *words, "--network", "grid.h5"],
+        capture_output=True, text=True, check=False, cwd=bench,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert told in done.stderr
