@@ -133,13 +133,13 @@ def done_case(which: int | str, options: argparse.Namespace) -> list[dict[str, A
     folder = options.work / (which if isinstance(which, str) else f"case{which}")
     rows = []
     try:
-        seeds = [*range(1, options.sumo_seeds)]
+        seeds = [*range(1, options.sumo_seeds + 1)]
         if isinstance(which, str):
             case = make_named(which, folder, options.data)
-            seeds.append(options.sumo_seeds)
         else:
             case = make_case(which, folder, options.data)
-            seeds.insert(0, which)  # with which it was found to empty
+            first = dict.fromkeys([which, *seeds])  # with which it was found to empty
+            seeds = [*first][: options.sumo_seeds]
         for routes in options.routes:
             # The generated cases' trips have one set of routes in SUMO, duarouter's.
             file = ROUTES[routes if named else "sumo"][0]

@@ -5,6 +5,7 @@ python bench/versions.py CHECKOUT [CHECKOUT ...] --network FILE --demand FILE [-
 Each CHECKOUT is a folder with a version of the project; its kernels should be compiled (the first run
 does it). Each version is a process with a world of its own; they step `frames` frames in turns, `rounds`
 times. Told: the 10th percentile and the median of a frame by phase, and both against the first version.
+Give one checkout twice to see how far the machine alone moves them.
 """
 
 import argparse
@@ -58,6 +59,8 @@ def answer(version: subprocess.Popen[str], line: str | None) -> Any:
 
 def main() -> None:
     """Step the versions in turns and print a table."""
+    from rushhour.traffic.profiling.text_tables import table  # of this version, not of those served
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkouts", type=Path, nargs="+")
     parser.add_argument("--network", type=Path, required=True)
@@ -87,23 +90,25 @@ def main() -> None:
     versions = []
     for checkout in given.checkouts:  # one after the other: they read and compile alone
         versions.append(started(checkout, task, given.threads))
-        *names, on_road = answer(versions[-1], None)
+        *phases, on_road = answer(versions[-1], None)
+        if names and phases != names:
+            raise SystemExit(f"versions.py: {checkout} has other phases than the first: {phases}")
+        names = phases
         print(f"{checkout}: {on_road} on the road", flush=True)
     took: list[list[list[float]]] = [[] for _ in versions]
     for _ in range(given.rounds):
         for costs, version in zip(took, versions, strict=True):
             costs += answer(version, str(given.frames))
-    print(f"{'ms a frame':24}" + "".join(f"{name:>9}" for name in [*names, "all"]))
-    first: dict[int, np.ndarray] = {}
-    for checkout, costs in zip(given.checkouts, took, strict=True):
-        each = np.array(costs) / 1e6
-        each = np.column_stack([each, each.sum(axis=1)])
-        for percent in (10, 50):
-            row = np.percentile(each, percent, axis=0)
-            against = first.setdefault(percent, row)
-            cells = "".join(f"{value:9.3f}" for value in row)
-            print(f"{checkout.resolve().name[:20]:20} p{percent}{cells}", end="")
-            print(f"   {row[-1] / against[-1]:.3f} of the first" if against is not row else "")
+    each = np.array(took) / 1e6  # versions, frames, phases
+    each = np.concatenate([each, each.sum(axis=2, keepdims=True)], axis=2)
+    told = np.percentile(each, [10, 50], axis=1)
+    rows = [
+        [f"{checkout.resolve().name} {percent}", *(f"{ms:.3f}" for ms in row[version]),
+         f"{row[version, -1] / row[0, -1]:.3f} of the first" if version else ""]
+        for version, checkout in enumerate(given.checkouts)
+        for percent, row in zip(("p10", "p50"), told, strict=True)
+    ]  # fmt: skip
+    print("\n".join(table(["ms a frame", *names, "all", ""], rows)))
 
 
 if __name__ == "__main__":
