@@ -40,9 +40,9 @@ def plain_add_up(cells: Cells, scale: float) -> float:
     for i in range(cells.small.shape[0]):
         total += cells.small[i] + cells.flat[i] + 100.0 * cells.turns[i] + 1e3 * cells.bits[i]
         for j in range(cells.plane.shape[1]):
-            total += cells.plane[i, j]
+            total += (1 + i + 7 * j) * cells.plane[i, j]
             for k in range(cells.cube.shape[2]):
-                total += cells.cube[i, j, k]
+                total += (1 + i + 7 * j + 31 * k) * cells.cube[i, j, k]
         if cells.flags[i] and cells.on:
             total += cells.factor * cells.count
     return total * scale
@@ -75,10 +75,13 @@ def cells(n: int = 5) -> Cells:
     )  # fmt: skip
 
 
-def test_every_kind_of_field_arrives_as_it_is():
+@pytest.mark.parametrize("order", ["C", "F"], ids=["by row", "by column"])
+def test_every_kind_of_field_arrives_as_it_is(order):
     assert isinstance(add_up, StateKernel)
     for n in (1, 5, 40):
         state = cells(n)
+        plane, cube = (np.array(table, order=order) for table in (state.plane, state.cube))
+        state = state._replace(plane=plane, cube=cube)
         assert add_up(state, 2.0) == pytest.approx(add_up.py_func(state, 2.0), rel=1e-12)
 
 

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numba.core import types
@@ -31,22 +31,25 @@ REMEMBERED: Final = 64  # sets of NamedTuples that a kernel keeps the table of: 
 
 
 class Kind(NamedTuple):
-    """What a field is: dimensions 0 for a number."""
+    """What a field is: dimensions 0 for a number; by_column: a table that lies column after column."""
 
     dtype: Any
     dimensions: int
     readonly: bool
+    by_column: bool = False
 
     @property
     def name(self) -> str:
-        """One for each kind, and part of a Python name: dtype, whether read-only, dimensions."""
-        return f"{self.dtype.name}{'_readonly' if self.readonly else ''}_{self.dimensions}"
+        """One for each kind, and part of a Python name: dtype, what is special about it, dimensions."""
+        special = ("_readonly" if self.readonly else "") + ("_by_column" if self.by_column else "")
+        return f"{self.dtype.name}{special}_{self.dimensions}"
 
 
 @cache
 def array_maker(kind: Kind) -> Any:
     """What makes, within a kernel, an array of a kind from a row of a table."""
-    made = types.Array(from_dtype(kind.dtype), kind.dimensions, "C", readonly=kind.readonly)
+    layout: Literal["C", "F"] = "F" if kind.by_column else "C"
+    made = types.Array(from_dtype(kind.dtype), kind.dimensions, layout, readonly=kind.readonly)
 
     @intrinsic
     def array_at(_context: Any, table: Any, row: Any) -> Any:
@@ -63,8 +66,10 @@ def array_maker(kind: Kind) -> Any:
             size = context.get_abi_sizeof(item)
             shape = [cell(1 + d) for d in range(made.ndim)]
             strides = [context.get_constant(types.intp, size)]
-            for length in reversed(shape[1:]):
-                strides.insert(0, builder.mul(strides[0], length))
+            for length in shape[:-1] if kind.by_column else reversed(shape[1:]):
+                strides.append(builder.mul(strides[-1], length))
+            if not kind.by_column:
+                strides.reverse()
             array = arrays.make_array(made)(context, builder)
             arrays.populate_array(
                 array, data=builder.inttoptr(cell(0), item.as_pointer()), shape=shape,
@@ -88,13 +93,14 @@ class Table(NamedTuple):
 
 def is_plain(array: NDArray[Any]) -> bool:
     """Whether a table can hold an array: its address and dimensions are all there is to know."""
-    return 1 <= array.ndim < COLUMNS and array.flags.c_contiguous and array.flags.aligned
+    whole = array.flags.c_contiguous or array.flags.f_contiguous
+    return 1 <= array.ndim < COLUMNS and whole and array.flags.aligned
 
 
 def table_of(where: str, layout: Layout, states: tuple[Any, ...]) -> Table:
     """List the arrays and numbers that a kernel uses of its states.
 
-    Raises TypeError for what is neither a number nor a C-contiguous array of up to three dimensions.
+    Raises TypeError for what is neither a number nor a contiguous array of up to three dimensions.
     """
     size = sum(map(len, layout.fields.values()))
     numbers, reals = np.zeros((size, COLUMNS), np.int64), np.zeros(size)
@@ -104,7 +110,8 @@ def table_of(where: str, layout: Layout, states: tuple[Any, ...]) -> Table:
             field, row = attrgetter(".".join(path))(state), len(kinds)
             if isinstance(field, np.ndarray) and is_plain(field):
                 numbers[row, : 1 + field.ndim] = field.ctypes.data, *field.shape
-                kinds.append(Kind(field.dtype, field.ndim, not field.flags.writeable))
+                by_column = not field.flags.c_contiguous
+                kinds.append(Kind(field.dtype, field.ndim, not field.flags.writeable, by_column))
             elif isinstance(field, float):
                 reals[row] = field
                 kinds.append(Kind(np.dtype(float), 0, False))

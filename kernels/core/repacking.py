@@ -53,16 +53,3 @@ def exchange(columns: tuple[NDArray[np.int64], ...], moves: NDArray[np.int32], c
         for m in range(count):
             a, b = moves[m, 0], moves[m, 1]
             column[a], column[b] = column[b], column[a]
-
-
-@kernel
-def exchange_rows(
-    tables: tuple[NDArray[np.int32], ...], moves: NDArray[np.int32], count: int
-) -> None:
-    """The same of the rows of tables."""
-    for t in range(len(tables)):
-        table = tables[t]
-        for m in range(count):
-            a, b = moves[m, 0], moves[m, 1]
-            for k in range(table.shape[1]):
-                table[a, k], table[b, k] = table[b, k], table[a, k]

@@ -15,7 +15,7 @@ def take_rows(
 ) -> int:  # fmt: skip
     """Pack what columns of one kind hold in some slots; return the byte where that ends.
 
-    columns: (any, cells) each; slots: of all columns, one after the other; ends: (columns + 1,) where
+    columns: of as many rows as there are slots; slots: of all columns, one after the other; ends: (columns + 1,) where
     those of each begin and end, or (0,): each column in all the slots. Writes out, from byte at on.
     """
     first, end = 0, slots.shape[0]
@@ -23,13 +23,11 @@ def take_rows(
         if ends.shape[0] > 0:
             first, end = ends[c], ends[c + 1]
         column = columns[c]
-        cells = column.shape[1]
         these = slots[first:end]
-        size = column.itemsize * cells * these.shape[0]
+        size = column.itemsize * these.shape[0]
         packed = out[at : at + size].view(column.dtype)
-        for k in range(cells):
-            for row in range(these.shape[0]):
-                packed[row * cells + k] = column[these[row], k]
+        for row in range(these.shape[0]):
+            packed[row] = column[these[row]]
         at += size
     return at
 
@@ -45,12 +43,10 @@ def put_rows(
         if ends.shape[0] > 0:
             first, end = ends[c], ends[c + 1]
         column = columns[c]
-        cells = column.shape[1]
         these = slots[first:end]
-        size = column.itemsize * cells * these.shape[0]
+        size = column.itemsize * these.shape[0]
         packed = data[at : at + size].view(column.dtype)
-        for k in range(cells):
-            for row in range(these.shape[0]):
-                column[these[row], k] = packed[row * cells + k]
+        for row in range(these.shape[0]):
+            column[these[row]] = packed[row]
         at += size
     return at

@@ -16,6 +16,7 @@ from rushhour.roadnets.facts import Part
 from rushhour.traffic.ranks.division import Division, Neighbour
 from rushhour.traffic.ranks.messages import Sent, received, told_by_all
 from rushhour.traffic.ranks.packing import DECIDED, Bytes, Memory, Rows, aligned
+from rushhour.traffic.sim.state import new_vehicles
 
 if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
@@ -43,7 +44,7 @@ class Exchange(Part):
         self._ahead = np.full(n, -np.inf)  # scratch
         self._scratch = np.zeros((4, 0), np.int32)
         self._rows, self._few = Rows(sim.veh), Rows(sim.veh, DECIDED)
-        self._read = Rows(self._empty(16))  # into which `vehicles` unpacks
+        self._read = Rows(new_vehicles(16))  # into which `vehicles` unpacks
         # Since the middle of a frame: own vehicles that each neighbour sees, and copies of its own.
         self._seen: list[Slots] = []
         self._copies: list[Slots] = []
@@ -266,14 +267,10 @@ class Exchange(Part):
         """Packed vehicles as arrays of their own, until the next call."""
         count = [each.size // self.rows.size for each in packed]
         if self._read.veh.lane.size < sum(count):
-            self._read = Rows(self._empty(2 * sum(count)))
+            self._read = Rows(new_vehicles(2 * sum(count)))
         at = 0
         for each, n in zip(packed, count, strict=True):
             if n:
                 self._read.put(each, np.arange(at, at + n, dtype=np.int32))
             at += n
         return self._read.veh
-
-    def _empty(self, n: int) -> Vehicles:
-        veh = self.sim.veh
-        return Vehicles(*(np.empty((n, *array.shape[1:]), array.dtype) for array in veh))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.rows import put_rows, take_rows
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.traffic.ranks.division import Kept
+from rushhour.traffic.sim.state import WORDS, by_width
 
 if TYPE_CHECKING:
     from rushhour.traffic.ranks.division import Division
@@ -28,7 +29,6 @@ DECIDED: Final = (
     "around", "swerve", "pass_frame", "granted", "line", "go", "stamp", "cut", "cut_stamp",
     "arrived", "overtaken", "refused", "full_since", "blocker",
 )  # fmt: skip
-WIDTHS: Final[dict[int, Any]] = {8: np.int64, 4: np.int32, 1: np.uint8}
 Bytes = NDArray[np.uint8]
 
 
@@ -40,17 +40,8 @@ def aligned(size: Size) -> Size:
     return -(-size // 8) * 8
 
 
-Arrays = Sequence[NDArray[Any]]
 Group = tuple[tuple[NDArray[Any], ...], NDArray[np.int32], NDArray[np.int64]]
 ALL: Final = np.zeros(0, np.int64)  # each column in all slots; see kernels.core.rows
-
-
-def grouped(arrays: Arrays) -> list[tuple[NDArray[Any], ...]]:
-    """Columns and tables as groups of one width, each (any, cells), as kernels take them."""
-    tables = [array if array.ndim == 2 else array[:, None] for array in arrays]
-    flat = [table.view(WIDTHS[table.itemsize]) for table in tables]
-    groups = [tuple(each for each in flat if each.itemsize == width) for width in WIDTHS]
-    return [group for group in groups if group]
 
 
 class Rows:
@@ -59,11 +50,11 @@ class Rows:
     def __init__(self, veh: Vehicles, names: Sequence[str] = Vehicles._fields) -> None:
         self.veh = veh
         arrays = {name: getattr(veh, name) for name in names}
-        self._groups = grouped(list(arrays.values()))
+        self._groups = by_width(list(arrays.values()))
         # Bytes of a vehicle before each column.
         self._before: dict[str, int] = {}
         self.size = 0
-        for width in WIDTHS:
+        for width in WORDS:
             for name, array in arrays.items():
                 if array.itemsize == width:
                     self._before[name] = self.size
@@ -111,7 +102,7 @@ class Memory:
             self._of, found = now, self._found()
             self._size = aligned(sum(array.itemsize * places.size for array, places in found))
             self._packed = []
-            for group in grouped([array for array, _ in found]):
+            for group in by_width([array for array, _ in found]):
                 of_width = [p for array, p in found if array.itemsize == group[0].itemsize]
                 ends = np.cumsum([0, *(places.size for places in of_width)], dtype=np.int64)
                 self._packed.append((group, np.concatenate(of_width).astype(np.int32), ends))

@@ -281,6 +281,8 @@ def new(kind: type[S], sizes: Mapping[str, int], **given: Any) -> S:
     """Arrays of a structure, every row filled. sizes: rows, by what fields grow with; given: fields
     that are made elsewhere.
 
+    Tables lie column after column: of a path a frame hardly reads more than the first connector.
+
     >>> new(Vehicles, {VEHICLE: 1024})
     """
     arrays = {}
@@ -290,13 +292,14 @@ def new(kind: type[S], sizes: Mapping[str, int], **given: Any) -> S:
             continue
         rows = field.extra + (1 if field.by == ONE else sizes[field.by])
         shape = (rows, field.columns) if field.columns > 1 else (rows,)
-        arrays[field.name] = np.full(shape, field.fill, dtype_of(kind.__annotations__[field.name]))
+        dtype = dtype_of(kind.__annotations__[field.name])
+        arrays[field.name] = np.full(shape, field.fill, dtype, order="F")
     return cast(S, cast(Any, kind)(**arrays))
 
 
 def grown(array: NDArray[Any], size: int, fill: float = 0) -> NDArray[Any]:
     """A copy with `size` entries along its first axis, the new ones filled."""
-    new_rows = np.full((size, *array.shape[1:]), fill, array.dtype)
+    new_rows = np.full((size, *array.shape[1:]), fill, array.dtype, order="F")
     new_rows[: array.shape[0]] = array
     return new_rows
 

@@ -201,7 +201,7 @@ class Sim:
             others = [array for array in veh if array is not veh.lane]
             for follower in self.followers:
                 others += follower.columns()
-            self._columns = state.columns_to_pack(others)
+            self._columns = state.by_width(others)
             self._packed = veh
         state.repack(self._columns, self.moves, count)
 

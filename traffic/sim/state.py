@@ -1,6 +1,6 @@
 """The arrays of a world as its parts make and re-pack them; what they are stands in sim.fields."""
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numba
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.network import Actuation, NetworkArrays
 from rushhour.kernels.core.obstacles import Obstacles
 from rushhour.kernels.core.order import MOST_PARTS
-from rushhour.kernels.core.repacking import exchange, exchange_rows
+from rushhour.kernels.core.repacking import exchange
 from rushhour.kernels.core.trips import Trips, Waiting
 from rushhour.kernels.core.vehicles import IDM, KRAUSS, Grants, Order, Routes, Types, Vehicles
 from rushhour.kernels.signals.fixed_time import Lights
@@ -20,7 +20,7 @@ from rushhour.traffic.sim import fields
 from rushhour.traffic.sim.fields import new
 
 MOST_FRAMES: Final = 2**30  # of a stop: for ever
-_WORDS: Final[dict[int, Any]] = {1: np.uint8, 4: np.int32, 8: np.int64}
+WORDS: Final[dict[int, Any]] = {8: np.int64, 4: np.int32, 1: np.uint8}  # by width
 
 
 def new_vehicles(capacity: int) -> Vehicles:
@@ -137,18 +137,18 @@ def new_moves(capacity: int) -> NDArray[np.int32]:
 Columns = tuple[tuple[NDArray[Any], ...], ...]
 
 
-def columns_to_pack(arrays: Collection[NDArray[Any]]) -> Columns:
-    """Arrays by slot, together by their width alone, so that a few kernels serve all; tables last."""
-    one = [array.view(_WORDS[array.itemsize]) for array in arrays if array.ndim == 1]
-    tables = tuple(array for array in arrays if array.ndim == 2)
-    return (*(tuple(a for a in one if a.itemsize == width) for width in _WORDS), tables)
+def by_width(arrays: Iterable[NDArray[Any]]) -> Columns:
+    """Arrays and columns of tables, together by their width alone, so that a few kernels serve all."""
+    columns = [column for array in arrays for column in ([array] if array.ndim == 1 else array.T)]
+    words = [column.view(WORDS[column.itemsize]) for column in columns]
+    groups = [tuple(word for word in words if word.itemsize == width) for width in WORDS]
+    return tuple(group for group in groups if group)
 
 
 def repack(columns: Columns, moves: NDArray[np.int32], count: int) -> None:
     """Let the first `count` pairs of slots change places; see kernels.core.repacking."""
-    for alike in columns[:-1]:
+    for alike in columns:
         exchange(alike, moves, count)
-    exchange_rows(columns[-1], moves, count)
 
 
 def program_members(net: NetworkArrays) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
