@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.core.vehicles import Vehicles
+from rushhour.kernels.core.vehicles import Routes, Vehicles
 
 
 class Trips(NamedTuple):
@@ -43,3 +43,9 @@ class Waiting(NamedTuple):
 def is_on_last_road(veh: Vehicles, i: int) -> bool:
     """Whether the road that i is on, or comes from, is the last of its trip; not of a walker."""
     return bool(veh.leg[i] >= 0 and veh.leg[i] + 1 >= veh.route_end[i])
+
+
+@kernel(inline="always")
+def has_stops(veh: Vehicles, routes: Routes, i: int) -> bool:
+    """Whether stops of its trip lie before i. Where no trip has any, no vehicle is asked."""
+    return bool(routes.stop_lane.shape[0] > 0 and veh.stop[i] < veh.stop_end[i])

@@ -20,6 +20,7 @@ from rushhour.kernels.core.network import (
 from rushhour.kernels.core.order import share, tasks_of
 from rushhour.kernels.core.random import uniform
 from rushhour.kernels.core.rules import CLOSEST, Rules
+from rushhour.kernels.core.trips import has_stops
 from rushhour.kernels.core.vehicles import (
     AT_STOP,
     CONFLICT,
@@ -120,7 +121,7 @@ def free_before_stop(
     """
     if place > order.start[lane]:
         j = order.slot[place - 1]
-        stops = veh.stop[j] < veh.stop_end[j] and routes.stop_lane[veh.stop[j]] == lane
+        stops = has_stops(veh, routes, j) and routes.stop_lane[veh.stop[j]] == lane
         if stops or veh.wanted[j] != lane:
             return veh.s[j] - veh.length[j] - min_gap
     return inf
@@ -159,7 +160,8 @@ def drive_vehicle(
         veh.yields_to[i] = -1
     # In a queue that has closed up nothing else matters: half of a full city stands in one.
     beside = lane < n_road_lanes and grants.passers[lane] > 0
-    if v == 0.0 and p > order.start[lane] and veh.stop[i] == veh.stop_end[i] and not beside:
+    stops = has_stops(veh, routes, i)
+    if v == 0.0 and p > order.start[lane] and not stops and not beside:
         leader = order.slot[p - 1]
         gap = veh.s[leader] - veh.length[leader] - s
         if gap <= min_gap:
@@ -197,7 +199,7 @@ def drive_vehicle(
         v_lead = veh.speed[leader]
 
     # Ahead along the path: lines, limits, bends, leaders.
-    stop_lane = routes.stop_lane[veh.stop[i]] if veh.stop[i] < veh.stop_end[i] else -1
+    stop_lane = routes.stop_lane[veh.stop[i]] if stops else -1
     look = look_distance(v, min_gap, time_gap, types.mean_accel[t], dt)
     d = net.lanes.length[lane] - s
     braking = rules.curve_braking

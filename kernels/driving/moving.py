@@ -12,7 +12,7 @@ from rushhour.kernels.core.network import (
 )
 from rushhour.kernels.core.order import share, tasks_of
 from rushhour.kernels.core.rules import LAST_PLACE, Rules
-from rushhour.kernels.core.trips import is_on_last_road
+from rushhour.kernels.core.trips import has_stops, is_on_last_road
 from rushhour.kernels.core.vehicles import (
     BEHIND,
     NOTHING,
@@ -190,7 +190,7 @@ def move_vehicle(
     lane = veh.lane[i]
     v, a = veh.speed[i], veh.accel[i]
     still = v == 0.0 and a <= 0.0 and veh.lateral[i] == veh.swerve[i]
-    if still and veh.stop[i] == veh.stop_end[i] and veh.told[i] == NOTHING:
+    if still and not has_stops(veh, routes, i) and veh.told[i] == NOTHING:
         begin_standstill(veh, i, frame)
         return
     nxt = v + a * dt
@@ -219,7 +219,7 @@ def move_vehicle(
         if lane < n_road_lanes:
             last = is_on_last_road(veh, i)
             if last and s >= min(routes.arrival[veh.trip[i]], length):
-                if veh.stop[i] >= veh.stop_end[i] or s >= length:
+                if not has_stops(veh, routes, i) or s >= length:
                     veh.left[i] = True
                     break
             if s < length:
@@ -273,7 +273,7 @@ def move_vehicle(
         # Once more with what is known near the line: which of the lanes ahead are full.
         plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
     veh.s[i] = s
-    if veh.stop[i] < veh.stop_end[i]:
+    if has_stops(veh, routes, i):
         serve_stop(net, veh, types, routes, order, i, frame, seed, tally, efforts)
 
 

@@ -71,7 +71,7 @@ def is_green(grants: Grants, k: int) -> bool:
 @kernel
 def waits_on(veh: Vehicles, grants: Grants, i: int, k: int) -> bool:
     """Whether i, which is on connector k or has a grant for it, is to wait inside."""
-    return veh.stamp[i] >= WAITS_INSIDE and grants.pocket[k] > 0.0
+    return bool(grants.pocket[k] > 0.0 and veh.stamp[i] >= WAITS_INSIDE)
 
 
 @kernel

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
-from rushhour.kernels.core.trips import is_on_last_road
+from rushhour.kernels.core.trips import has_stops, is_on_last_road
 from rushhour.kernels.core.vehicles import (
     LANE_CHANGE,
     NOTHING,
@@ -86,7 +86,7 @@ def turn_across(
             continue
         if veh.leg[i] < 0 or is_on_last_road(veh, i) or veh.change_to[i] >= 0:
             continue
-        stops = veh.stop[i] < veh.stop_end[i]
+        stops = has_stops(veh, routes, i)
         if stops and net.lanes.road[routes.stop_lane[veh.stop[i]]] == net.lanes.road[lane]:
             continue
         bit = types.permission[veh.type[i]]

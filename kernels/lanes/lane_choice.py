@@ -299,16 +299,18 @@ def choose_lanes_of_road(
             for side in range(-1, 2, 2):
                 target, there = lane + side, number + side
                 wish = (veh.wanted[i] - lane) * side > 0
-                if there < 0 or there >= count or veh.change_to[i] >= 0:
+                if there < 0 or there >= count:
                     continue
                 # Into a lane between two others by turns, so that two never come to the same place.
                 if side != turn and (0 < there < count - 1 or not wish):
-                    if wish or held_up:
+                    if (wish or held_up) and veh.change_to[i] < 0:
                         ask_the_other_side(
                             net, veh, types, order, grants, rules, i, lane, side, held_up, frame, dt
                         )
                     continue
                 if not wish and not held_up and not looks[turn_of(veh.id[i], frame)]:
+                    continue
+                if veh.change_to[i] >= 0:
                     continue
                 cut = left if side > 0 else right
                 if consider_change(

@@ -21,7 +21,7 @@ from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import LONGEST_VEHICLE, NetworkArrays
 from rushhour.kernels.core.obstacles import keeps_off
 from rushhour.kernels.core.rules import Rules
-from rushhour.kernels.core.trips import is_on_last_road
+from rushhour.kernels.core.trips import has_stops, is_on_last_road
 from rushhour.kernels.core.vehicles import (
     AT_STOP,
     CURVE,
@@ -221,7 +221,7 @@ def may_pass(
     if slow < 0.0 or s - veh.length[i] < 0.5 or stands_for_long(veh, i):
         return -1, 0.0
     if (
-        veh.stop[i] < veh.stop_end[i]
+        has_stops(veh, routes, i)
         and net.lanes.road[routes.stop_lane[veh.stop[i]]] == (net.lanes.road[lane])
     ):
         return -1, 0.0

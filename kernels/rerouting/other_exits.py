@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.rules import Rules
+from rushhour.kernels.core.trips import has_stops
 from rushhour.kernels.core.vehicles import PATH, Grants, Order, Routes, Types, Vehicles
 from rushhour.kernels.driving.moving import leave_line
 from rushhour.kernels.rerouting.random_walkers import draw_exit_with_room
@@ -129,7 +130,7 @@ def exits_near(
 def next_goal(net: NetworkArrays, veh: Vehicles, routes: Routes, i: int) -> int:
     """Place in the pool of routes up to which driver i may drive another way: next stop or end."""
     last = veh.route_end[i] - 1
-    if veh.stop[i] < veh.stop_end[i]:
+    if has_stops(veh, routes, i):
         road = net.lanes.road[routes.stop_lane[veh.stop[i]]]
         for place in range(veh.leg[i], last):
             if routes.road[place] == road:

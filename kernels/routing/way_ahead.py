@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.random import uniform
+from rushhour.kernels.core.trips import has_stops
 from rushhour.kernels.core.vehicles import MAX_LANES, PATH, STREAM_EXIT, Order, Routes, Vehicles
 
 DEPTH = 12  # roads looked ahead, at most: as many as there are connectors in a path
@@ -204,7 +205,7 @@ def plan_route(
     """Plan a routed vehicle from road lane `lane` at its leg; see `plan`."""
     leg = veh.leg[i]
     stop_lane = -1
-    if veh.stop[i] < veh.stop_end[i]:
+    if has_stops(veh, routes, i):
         stop_lane = routes.stop_lane[veh.stop[i]]
     depth = route_efforts(net, routes, leg, veh.route_end[i], permission, stop_lane, efforts)
     road = routes.road[leg]
