@@ -18,7 +18,7 @@ from rushhour.kernels.core.vehicles import PATH, Grants, Order, Vehicles
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, is_ring
 from rushhour.kernels.junctions.queue_ends import queue_end, taken
 
-LONGEST_PIECE = 50.0  # m between two arms; on a longer one a queue finds place of its own
+LONGEST_MEAN_PIECE = 50.0  # m between two arms; on longer ones a queue finds place of its own
 A_CAR = 7.5  # m that one takes where it stands: a place
 DENSEST = 0.5  # of the cars that would stand round a ring bumper to bumper, while all of them roll
 
@@ -35,16 +35,18 @@ def next_on_ring(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> i
 
 @kernel
 def is_tight(net: NetworkArrays, on_ring: NDArray[np.bool_], road: int) -> bool:
-    """Whether one comes round to a road of a ring again over short pieces only."""
-    here = road
+    """Whether one comes round to a road of a ring again, over pieces that are short on average.
+
+    One long piece among short ones makes no ring large: once the queues of its arms fill it, it locks.
+    """
+    here, spare = road, 0.0
     for _ in range(RING_ROADS):
-        if net.roads.length[here] > LONGEST_PIECE:
-            return False
+        spare += LONGEST_MEAN_PIECE - net.roads.length[here]
         here = next_on_ring(net, on_ring, here)
         if here < 0:
             return False
         if here == road:
-            return True
+            return bool(spare >= 0.0)
     return False
 
 
