@@ -24,8 +24,8 @@ def ring_map(
 ) -> Path:  # fmt: skip
     """One-way streets that lead into a roundabout and, half-way between them, out of it: pieces of 8 to
     12 m. slow: km/h on the first way out, which ends `first` m from the middle. main: the way that is a
-    main road into streets in a circle, which are no roundabout. lanes: of the circle and the ways in. spread: degrees of the circle that they lie on,
-    one long piece being the rest."""
+    main road into streets in a circle, which are no roundabout. lanes: of the circle and the ways in.
+    spread: degrees of the circle that they lie on, one long piece being the rest."""
     nodes, ways, around = {}, [], []
     for k in range(2 * ARMS):
         at = radians(spread / (2 * ARMS) * k)

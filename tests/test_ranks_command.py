@@ -417,7 +417,8 @@ def test_a_rank_that_is_killed_ends_all_within_ten_seconds_and_others_go_on(
         while any(Path(f"/proc/{number}").exists() for number in found):
             assert time.monotonic() - begun < 10.0  # the others too, which hold the file
             time.sleep(0.05)
-        assert process.returncode != 0
+        # mpiexec names the killed one, or on a busy machine the other, which ends moments later.
+        assert process.returncode != 0 and any(f"PID {number}" in said for number in found)
         assert f"error: rank 1 of 2 (process {ranks[0]} on " in said
         assert said.count("was killed or crashed") == 1
     finally:

@@ -15,8 +15,8 @@ def take_rows(
 ) -> int:  # fmt: skip
     """Pack what columns of one kind hold in some slots; return the byte where that ends.
 
-    columns: of as many rows as there are slots; slots: of all columns, one after the other; ends: (columns + 1,) where
-    those of each begin and end, or (0,): each column in all the slots. Writes out, from byte at on.
+    columns: (any,) each; slots: of all columns, one after the other; ends: (columns + 1,) where those of
+    each begin and end, or (0,): each column in all the slots. Writes out, from byte at on.
     """
     first, end = 0, slots.shape[0]
     for c in range(len(columns)):

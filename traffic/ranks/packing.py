@@ -50,7 +50,7 @@ class Rows:
     def __init__(self, veh: Vehicles, names: Sequence[str] = Vehicles._fields) -> None:
         self.veh = veh
         arrays = {name: getattr(veh, name) for name in names}
-        self._groups = by_width(list(arrays.values()))
+        self._groups = by_width(arrays.values())
         # Bytes of a vehicle before each column.
         self._before: dict[str, int] = {}
         self.size = 0
@@ -102,7 +102,7 @@ class Memory:
             self._of, found = now, self._found()
             self._size = aligned(sum(array.itemsize * places.size for array, places in found))
             self._packed = []
-            for group in by_width([array for array, _ in found]):
+            for group in by_width(array for array, _ in found):
                 of_width = [p for array, p in found if array.itemsize == group[0].itemsize]
                 ends = np.cumsum([0, *(places.size for places in of_width)], dtype=np.int64)
                 self._packed.append((group, np.concatenate(of_width).astype(np.int32), ends))
