@@ -60,16 +60,15 @@ def _find(places: dict[str, int], kind: str, name: str, where: str) -> int:
         raise NetworkError(f"{where}: unknown {kind} {name!r}; add it or drop this one") from None
 
 
-def _lane_of(draft: Draft, index: dict[str, int], c: DraftConnector, which: str) -> tuple[int, int]:
-    road, lane = (c.from_road, c.from_lane) if which == "from" else (c.to_road, c.to_lane)
-    r = index[road] if road in index else _find(index, "road", road, connector_name(c))
-    count = len(draft.roads[r].lanes)
-    if not 0 <= lane < count:
-        raise NetworkError(
-            f"{connector_name(c)}: road {road!r} has lanes 0 to {count - 1}, not {lane}; "
-            "correct the lane number"
-        )
-    return r, lane
+def _check_lanes(draft: Draft, index: dict[str, int], c: DraftConnector) -> None:
+    """Refuse a connector from or to a lane that is not there."""
+    for road, lane in ((c.from_road, c.from_lane), (c.to_road, c.to_lane)):
+        count = len(draft.roads[_find(index, "road", road, connector_name(c))].lanes)
+        if not 0 <= lane < count:
+            raise NetworkError(
+                f"{connector_name(c)}: road {road!r} has lanes 0 to {count - 1}, not {lane}; "
+                "correct the lane number"
+            )
 
 
 def index_draft(draft: Draft) -> DraftIndex:
@@ -117,10 +116,12 @@ def index_draft(draft: Draft) -> DraftIndex:
         for r in draft.roads
     ]
     road_from, road_to = np.array(ends, np.int32).reshape(-1, 2).T.copy()
-    keys = np.empty((len(draft.connectors), 2), np.int32)
-    for i, c in enumerate(draft.connectors):
-        a, la = _lane_of(draft, road, c, "from")
-        b, lb = _lane_of(draft, road, c, "to")
+    firsts, counts = [*first_lane.tolist(), 0], [*lane_count.tolist(), 0]
+    joins: list[tuple[int, int]] = []
+    for c in draft.connectors:
+        a, b = road.get(c.from_road, -1), road.get(c.to_road, -1)
+        if not (0 <= c.from_lane < counts[a] and 0 <= c.to_lane < counts[b]):
+            _check_lanes(draft, road, c)
         if ends[a][1] != ends[b][0]:
             raise NetworkError(
                 f"{connector_name(c)}: the first road ends at {draft.roads[a].to_intersection!r}, "
@@ -135,7 +136,8 @@ def index_draft(draft: Draft) -> DraftIndex:
                     f"{connector_name(c)}: link {c.link} of signal {c.signal!r}, whose states "
                     f"have {letters} letters; correct the link or the program"
                 )
-        keys[i] = first_lane[a] + la, first_lane[b] + lb
+        joins.append((firsts[a] + c.from_lane, firsts[b] + c.to_lane))
+    keys = np.array(joins, np.int32).reshape(-1, 2)
     sequence = np.lexsort((keys[:, 1], keys[:, 0])).astype(np.int32)
     ordered = keys[sequence]
     new = np.ones(len(ordered), bool)

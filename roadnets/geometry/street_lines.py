@@ -1,5 +1,7 @@
 """Lines of streets: stations, cutting, offsetting to the side, gentle bends."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -120,6 +122,7 @@ def arc(x: float, y: float, radius: float, start: float, end: float, step: float
     return np.column_stack((x + radius * np.cos(angle), y + radius * np.sin(angle)))
 
 
+@lru_cache(256)
 def turning_loop(out: float, back: float, radius: float) -> Line:
     """A loop at the end of a street that heads east and ends at the origin.
 
@@ -133,4 +136,6 @@ def turning_loop(out: float, back: float, radius: float) -> Line:
     leave = np.column_stack((t * reach, -out - (r - out) * sway))
     turn = arc(reach, 0.0, r, -np.pi / 2, np.pi / 2)
     come = np.column_stack((reach * (1.0 - t), back + (r - back) * sway[::-1]))
-    return np.vstack((leave, turn[1:-1], come))
+    loop = np.vstack((leave, turn[1:-1], come))
+    loop.flags.writeable = False  # lanes of one width share it
+    return loop

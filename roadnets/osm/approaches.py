@@ -47,13 +47,14 @@ def approaches_of(
         after = [(other, angle) for other, angle in turns.follow[road] if other in used]
         if not after:
             continue
-        rings = [streets.links[other[0]].rules.ring for other, _ in after]
-        ranks = [priority_of(streets.links[other[0]]) for other, _ in after]
+        beyond = [streets.links[other[0]] for other, _ in after]
+        rings = [link.rules.ring for link in beyond]
+        ranks = [priority_of(link) for link in beyond]
         # Round a roundabout one goes straight on, be the ways out straighter.
         around = rings.index(True) if streets.links[road[0]].rules.ring and True in rings else -1
         letters = letters_for([angle for _, angle in after], ranks, around)
         entry = direction(streets.links[road[0]], road[1])
-        onward = [direction(streets.links[other[0]], other[1]) for other, _ in after]
+        onward = [direction(link, other[1]) for link, (other, _) in zip(beyond, after, strict=True)]
         cars = [j for j, lanes in enumerate(onward) if lanes.cars]
         if entry.cars and len(cars) < len(after):  # to cars, which exit leads straight on
             goes_on = cars.index(around) if around in cars else -1
@@ -113,6 +114,8 @@ def _entry(streets: Streets, approach: Approach) -> Direction:
 
 def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
     """Where a road has as many lanes as those that lead into it alone, each goes on in its own."""
+    if sum(len(approach.exits) == 1 for approach in approaches) < 2:
+        return
     into: dict[Road, list[tuple[float, Approach]]] = {}
     for approach in approaches:
         for exit in approach.exits if _entry(streets, approach).cars else ():
@@ -137,10 +140,14 @@ def _join_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
 def _part_side_by_side(streets: Streets, approaches: list[Approach]) -> None:
     """Where the roads of a fork have as many lanes as the road before, or one more, each goes on in its
     own; the one that is short leads into both. What the map says of the lanes comes first."""
+    forks = [approach for approach in approaches if len(approach.exits) == 2
+             and all(abs(exit.angle) <= BESIDE for exit in approach.exits)]  # fmt: skip
+    if not forks:
+        return
     fed = Counter(exit.road for approach in approaches for exit in approach.exits)
-    for approach in approaches:
+    for approach in forks:
         entry, exits = _entry(streets, approach), approach.exits
-        if len(exits) != 2 or any(fed[e.road] > 1 or abs(e.angle) > BESIDE for e in exits):
+        if any(fed[exit.road] > 1 for exit in exits):
             continue
         lanes = entry.car_lanes
         to = [direction(streets.links[e.road[0]], e.road[1]).car_lanes for e in exits]
@@ -172,12 +179,14 @@ def _feed_spare_lanes(streets: Streets, approaches: list[Approach]) -> None:
     """Give exit lanes that nothing feeds a connector from the nearest feeder beside them."""
     into: dict[Road, list[tuple[str, list[tuple[int, int]]]]] = {}
     for approach in approaches:
-        for other, letter, pairs, _ in approach.exits if _entry(streets, approach).cars else ():
-            into.setdefault(other, []).append((letter, pairs))
+        for other, letter, pairs, _ in approach.exits:
+            if (
+                direction(streets.links[other[0]], other[1]).lanes > 1
+                and _entry(streets, approach).cars
+            ):
+                into.setdefault(other, []).append((letter, pairs))
     for road, movements in into.items():
         lanes = direction(streets.links[road[0]], road[1])
-        if lanes.lanes == 1:
-            continue
         fed = {b for _, pairs in movements for _, b in pairs}
         for lane in lanes.car_lanes:
             if lane in fed:

@@ -87,7 +87,8 @@ def _stuck(
         home = merged.home(node_at(streets.links[i], not forward))
         if home in homes:
             arriving.setdefault(home, []).append((i, forward))
-    turns = turns_of(streets, merged, bans, (road for some in arriving.values() for road in some))
+    leaving = (road for some in arriving.values() for road in some)
+    turns = turns_of(streets, merged, bans, leaving, around)
     used = set(roads)
     approaches = {
         home: approaches_of(streets, turns, used, entries) for home, entries in arriving.items()

@@ -65,6 +65,8 @@ class Drafter:
         self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
         self.names = self._road_names(merged)
         self.islands = islands_of(streets, merged)
+        steep = {node for pair in streets.grades for node in pair}
+        self.off_ground = steep.union(*streets.aloft, *streets.levels)  # nodes, and of slopes
         self.bent: dict[tuple[Road, int, Road, int], Line] = {}  # shapes of movements
 
     def _has_loop(self, end: tuple[int, bool]) -> bool:
@@ -164,12 +166,13 @@ class Drafter:
             lanes.append(
                 DraftLane(f"{self.names[road]}_{k}", next(shapes), speed, link.rules.width, mask)
             )
+        level = self.off_ground.isdisjoint(link.nodes)
         a, b = str(self.places.home(road, False)), str(self.places.home(road, True))
         return DraftRoad(
             self.names[road], a, b, lanes, priority_of(link), link.rules.name, way.visitors,
-            grade=rise_of(self.streets, link, forward), ref=link.rules.ref,
-            aloft=lines_aloft(self.streets, link),
-            levels=levels_of(
+            grade=None if level else rise_of(self.streets, link, forward), ref=link.rules.ref,
+            aloft=[] if level else lines_aloft(self.streets, link),
+            levels=[] if level else levels_of(
                 self.streets, link,
                 (self.ends[index, True].setback, self.ends[index, False].setback), forward,
             ),
@@ -197,18 +200,19 @@ class Drafter:
             inter.yields = [(first + i, first + j) for i, j in pairs_by_rule]
         for approach in approaches:
             index, forward = approach.road
+            own, priority = self.names[approach.road], self.controls.priority(approach.road)
             for other, letter, pairs, _ in approach.exits:
                 back = other[0] == index and (index, not forward) in self.loops
                 for a, b in pairs:
                     draft.connectors.append(
                         DraftConnector(
-                            self.names[approach.road], a, self.names[other], b,
+                            own, a, self.names[other], b,
                             shape=self._loop(approach.road, a, b)
                             if back
                             else self.bent.get((approach.road, a, other, b)),
                             turn=TURN_CODE[letter], signal=signal, link=link if signal else -1,
                             must_stop=approach.road in stops,
-                            priority=self.controls.priority(approach.road),
+                            priority=priority,
                         )
                     )  # fmt: skip
                     link += 1

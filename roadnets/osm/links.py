@@ -91,8 +91,8 @@ class Streets:
         """For each node the links that end there: index, whether it is the start of the link."""
         found: dict[int, list[tuple[int, bool]]] = {}
         for i, link in enumerate(self.links):
-            found.setdefault(link.a, []).append((i, True))
-            found.setdefault(link.b, []).append((i, False))
+            found.setdefault(link.nodes[0], []).append((i, True))
+            found.setdefault(link.nodes[-1], []).append((i, False))
         return found
 
 
@@ -114,7 +114,7 @@ def way_at(link: Link, start: bool) -> int:
 
 def node_at(link: Link, start: bool) -> int:
     """Node at one end of a link."""
-    return link.a if start else link.b
+    return link.nodes[0 if start else -1]
 
 
 def rise_of(streets: Streets, link: Link, forward: bool) -> float | None:

@@ -26,11 +26,11 @@ BORDER: Final = 100.0  # m within which a dead end at the border of the map is a
 
 def heading_from(streets: Streets, link: Link, start: bool) -> float:
     """Direction in which a link leaves one of its ends, rad."""
-    nodes = link.nodes if start else link.nodes[::-1]
-    x, y = streets.xy[nodes[0]]
-    length, (px, py) = 0.0, (x, y)
-    for node in nodes[1:]:
-        qx, qy = streets.xy[node]
+    xy, nodes = streets.xy, iter(link.nodes if start else reversed(link.nodes))
+    x, y = px, py = xy[next(nodes)]
+    length = 0.0
+    for node in nodes:
+        qx, qy = xy[node]
         step = hypot(qx - px, qy - py)
         if length + step >= HEADING_SPAN and step > 0.0:
             share = (HEADING_SPAN - length) / step
@@ -79,10 +79,14 @@ class _Headings(dict[tuple[int, bool], float]):
 
 
 def turns_of(
-    streets: Streets, merged: Merged, bans: Bans, some: Iterable[Road] | None = None
-) -> Turns:
-    """Every movement that the map allows; some: only those out of these roads, and no findings."""
-    ends = streets.ends()
+    streets: Streets, merged: Merged, bans: Bans, some: Iterable[Road] | None = None,
+    ends: dict[int, list[tuple[int, bool]]] | None = None,
+) -> Turns:  # fmt: skip
+    """Every movement that the map allows; some: only those out of these roads, and no findings.
+
+    ends: of links, by node, where they are known.
+    """
+    ends = streets.ends() if ends is None else ends
     headings = _Headings(streets)
     xs = [p[0] for p in streets.xy.values()]
     ys = [p[1] for p in streets.xy.values()]

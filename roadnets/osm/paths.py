@@ -27,6 +27,10 @@ class Paths:
         self.merged = merged
         self.bans = bans
         self.ends = ends
+        self.memory = bans.memory
+        # What most paths have nothing to do with: nodes with a ban, last roads of banned sequences.
+        self.ruled = {node for _, node, _ in bans.no} | {node for _, node in bans.only}
+        self.banned = {roads[-1] for roads in bans.sequences}
         self.buses = {  # within intersections
             (i, forward)
             for i in merged.inner
@@ -39,20 +43,21 @@ class Paths:
 
         buses: also links within intersections that are for buses alone.
         """
-        streets, bans = self.streets, self.bans
+        links, bans = self.streets.links, self.bans
         index, forward = path[-1]
-        link = streets.links[index]
-        node = node_at(link, not forward)
-        before = way_at(link, not forward)
+        node = node_at(links[index], not forward)
+        ruled = node in self.ruled
         for onward in self.ends[node]:
             other, start = onward
-            if other == index or not direction(streets.links[other], start).lanes:
+            if other == index or not direction(links[other], start).lanes:
                 continue
             if not buses and onward in self.buses:
                 continue
-            if bans.forbids(before, node, way_at(streets.links[other], start)):
+            if ruled and bans.forbids(
+                way_at(links[index], not forward), node, way_at(links[other], start)
+            ):
                 continue
-            if not bans.ends_banned((*path, onward)):
+            if onward not in self.banned or not bans.ends_banned((*path, onward)):
                 yield onward
 
     def exits(self, road: Road) -> dict[Road, bool]:
@@ -68,7 +73,7 @@ class Paths:
         return found
 
     def _exits(self, road: Road, buses: bool) -> dict[Road, bool]:
-        memory = self.bans.memory
+        memory = self.memory
         found: dict[Road, bool] = {}
         seen: set[Path] = {(road,)}
         open_paths: list[Path] = [(road,)]
@@ -97,7 +102,7 @@ class Paths:
 
     def _paths_on(self, paths: set[Path], road: Road) -> set[Path]:
         """The paths that go on to a road, as far back as matters; each ends on a road."""
-        memory = self.bans.memory
+        memory = self.memory
         back = (road[0], not road[1])
         found = {
             (*path, road)[-memory:]

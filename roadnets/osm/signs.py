@@ -40,8 +40,8 @@ def is_signal(tags: Tags) -> bool:
 
 def line_of(streets: Streets, nodes: list[int]) -> float:
     """Length of a line of nodes, m."""
-    xy = streets.xy
-    return sum(dist(xy[a], xy[b]) for a, b in pairwise(nodes))
+    places = [streets.xy[node] for node in nodes]
+    return sum(map(dist, places, places[1:]))
 
 
 class _Walker:

@@ -12,8 +12,9 @@ from math import pi, radians, tan
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rushhour.roadnets.geometry.street_lines import Line, line_length, point_at
+from rushhour.roadnets.geometry.street_lines import Line, line_length, stations
 from rushhour.roadnets.osm.legs import MOST, half_width
 from rushhour.roadnets.osm.links import Link, Streets, node_at
 from rushhour.roadnets.osm.merging import Merged
@@ -165,20 +166,22 @@ def _missing(streets: Streets, there: list[int], back: list[int]) -> float:
     first = 0.25 * length if one[0].a == other[-1].b else 0.0
     last = 0.75 * length if one[-1].b == other[0].a else length
     at = np.linspace(first, last, 2 + int((last - first) / ALONG))
-    apart = min(_left_of(point_at(line, s), beside) for s in at)
+    along = stations(line)
+    places = np.column_stack([np.interp(at, along, line[:, c]) for c in (0, 1)])
+    apart = float(_left_of(places, beside).min())
     need = sum(max(half_width(link) - link.rules.shift for link in links) for links in (one, other))
     return max(0.0, need - apart) if apart > 0.0 else 0.0
 
 
-def _left_of(place: Line, line: Line) -> float:
-    """How far a place lies left of a line, m; negative right of it."""
-    step, off = np.diff(line, axis=0), place - line[:-1]
+def _left_of(places: Line, line: Line) -> NDArray[np.float64]:
+    """How far places lie left of a line, (k,) m; negative right of it."""
+    step, off = np.diff(line, axis=0), places[:, None] - line[:-1]
     square = np.maximum(np.sum(step * step, axis=1), 1e-12)
-    off -= np.clip(np.sum(off * step, axis=1) / square, 0.0, 1.0)[:, None] * step
-    far = np.hypot(*off.T)
-    near = int(np.argmin(far))
-    left = step[near, 0] * off[near, 1] > step[near, 1] * off[near, 0]
-    return float(far[near]) if left else -float(far[near])
+    off -= np.clip(np.sum(off * step, axis=2) / square, 0.0, 1.0)[..., None] * step
+    far = np.hypot(off[..., 0], off[..., 1])
+    near, k = np.argmin(far, axis=1), np.arange(len(places))
+    (x, y), (along, across) = off[k, near].T, step[near].T
+    return np.asarray(np.where(along * y > across * x, far[k, near], -far[k, near]))
 
 
 def _middle(link: Link, forward: bool) -> float:
