@@ -5,6 +5,7 @@ curve-speed profiles and ties intersections into grant groups.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ FASTEST = 100.0  # m/s
 WIDEST = 100.0  # m, a lane
 
 
-def _starts(keys: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+def _starts(keys: NDArray[np.integer[Any]], n: int) -> NDArray[np.int32]:
     """Where each of n keys begins in ascending `keys`, (n+1,)."""
     return np.searchsorted(keys, np.arange(n + 1)).astype(np.int32)
 
@@ -175,9 +176,8 @@ def _lanes(
 
 def _roads(draft: Draft, index: DraftIndex, lanes: Lanes) -> Roads:
     n = len(draft.roads)
-    pairs = np.unique(
-        np.stack([index.lane_road[index.from_lane], index.lane_road[index.to_lane]], axis=1), axis=0
-    ).reshape(-1, 2)
+    before = index.lane_road[index.from_lane].astype(np.int64)
+    before, behind = np.divmod(np.unique(before * n + index.lane_road[index.to_lane]), n)
     n_lanes = len(index.lane_road)
     return Roads(
         first_lane=index.first_lane,
@@ -187,8 +187,8 @@ def _roads(draft: Draft, index: DraftIndex, lanes: Lanes) -> Roads:
         length=np.add.reduceat(lanes.length[:n_lanes], index.first_lane) / index.lane_count,
         speed=np.maximum.reduceat(lanes.speed[:n_lanes], index.first_lane),
         priority=np.array([r.priority for r in draft.roads], np.int32),
-        out_start=_starts(pairs[:, 0], n),
-        out=pairs[:, 1].astype(np.int32),
+        out_start=_starts(before, n),
+        out=behind.astype(np.int32),
         ends_only=np.array([r.ends_only for r in draft.roads], np.bool_),
     )
 

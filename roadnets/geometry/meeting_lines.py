@@ -83,8 +83,8 @@ def _cross(
     step = np.sign(over.last - over.first)[b_line]
     a = lines.first[a_line] + number % width
     b = over.first[b_line] + step * (number // width)
-    p, r = lines.points[a], lines.points[a + 1] - lines.points[a]
-    q, s = over.points[b], over.points[b + step] - over.points[b]
+    p, q = lines.points.take(a, axis=0), over.points.take(b, axis=0)
+    r, s = lines.points.take(a + 1, axis=0) - p, over.points.take(b + step, axis=0) - q
     turn = r[:, 0] * s[:, 1] - r[:, 1] * s[:, 0]
     turn = np.where(np.abs(turn) < 1e-12, np.nan, turn)
     away = q - p

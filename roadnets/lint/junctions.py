@@ -220,16 +220,21 @@ def _line_back(network: Network, node: int, road: int, reach: float) -> str:
     return fix_line("stop_line", [network.road_ids[road]], f"{back:g}")
 
 
-def stop_places(network: Network) -> dict[int, Points]:
-    """Where lanes end and begin at every intersection, (q, 2) m."""
+def _stops(network: Network) -> tuple[Ints, Ints, Points]:
+    """Where lanes end and begin, intersection by intersection: those, where each begins, the places, m."""
     lanes, roads, n = network.arrays.lanes, network.arrays.roads, network.n_road_lanes
     road, start = lanes.road[:n], network.point_start
     node = np.concatenate((roads.to_intersection[road], roads.from_intersection[road]))
     at = np.concatenate((start[1 : n + 1] - 1, start[:n]))
     order = np.argsort(node, kind="stable")
-    names, first = np.unique(node[order], return_index=True)
-    parts = np.split(network.points[at[order]], first[1:])
-    return dict(zip(names.tolist(), parts, strict=True))
+    names, first = np.unique(node[order].astype(np.int64), return_index=True)
+    return names, first.astype(np.int64), network.points[at[order]]
+
+
+def stop_places(network: Network) -> dict[int, Points]:
+    """Where lanes end and begin at every intersection, (q, 2) m."""
+    names, first, places = _stops(network)
+    return dict(zip(names.tolist(), np.split(places, first[1:]), strict=True))
 
 
 def near_signals(network: Network) -> list[tuple[float, int, int]]:
@@ -281,11 +286,12 @@ def _same_cycle(network: Network, a: int, b: int) -> str:
 
 
 def _wide(network: Network) -> Iterator[Finding]:
-    for node, places in stop_places(network).items():
-        span = np.ptp(places, axis=0)
-        if np.hypot(*span) <= WIDEST:
-            continue
-        width = float(distances(places, places).max())
+    names, first, places = _stops(network)
+    span = np.maximum.reduceat(places, first) - np.minimum.reduceat(places, first)
+    far = np.flatnonzero(np.hypot(span[:, 0], span[:, 1]) > WIDEST)
+    for node, k in zip(names[far].tolist(), far.tolist(), strict=True):
+        here = places[first[k] : first[k + 1] if k + 1 < len(first) else None]
+        width = float(distances(here, here).max())
         if width > WIDEST:
             name = network.intersection_ids[node]
             yield finding(

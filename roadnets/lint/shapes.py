@@ -87,10 +87,9 @@ def _overlaps(network: Network) -> Iterator[Finding]:
 
 def _streets(network: Network) -> NDArray[np.intp]:
     """A number for each road that both directions of a street share, as they join the same ends."""
-    ends = np.sort(
-        (network.arrays.roads.from_intersection, network.arrays.roads.to_intersection), 0
-    )
-    return np.unique(ends, axis=1, return_inverse=True)[1].ravel()
+    roads, n = network.arrays.roads, len(network.intersection_ids)
+    low, high = np.sort((roads.from_intersection, roads.to_intersection), 0).astype(np.int64)
+    return np.unique(low * n + high, return_inverse=True)[1]
 
 
 def _pairs_within(key: NDArray[np.int32]) -> tuple[Ints, Ints]:

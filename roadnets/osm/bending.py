@@ -39,12 +39,13 @@ def bent_ways(
     if not len(pairs):
         return {}
     home = np.repeat(np.arange(len(homes)), [len(here) for here in homes])
-    places = np.hstack([_place(lines[a], lines[b]) for a, b in pairs.tolist()]).T
+    some = pairs.tolist()
+    places = _places([lines[a][-2:] for a, _ in some], [lines[b][:2] for _, b in some])
     points, begin = smooth_curves(places)
     first = begin.astype(np.int64)
     # Every end of a lane once for each intersection: lane * 2 + whether it ends there.
     ends = np.concatenate((2 * pairs[:, 0] + 1, 2 * pairs[:, 1]))
-    key = np.unique(np.stack((np.tile(home, 2), ends)), axis=1)
+    key = np.divmod(np.unique(np.tile(home, 2) * (2 * road.size) + ends), 2 * road.size)
     i, j = pairs_at(home, key[0])
     own = road[key[1] // 2]
     other = (own[j] != road[pairs[i, 0]]) & (own[j] != road[pairs[i, 1]])
@@ -74,16 +75,19 @@ def bent_ways(
     return {(int(pairs[m, 0]), int(pairs[m, 1])): way for m, way in ways.items()}
 
 
-def _place(before: Line, behind: Line) -> Points:
-    """Where a movement starts and ends and in which directions, (8, 1)."""
-    u, v = before[-1] - before[-2], behind[1] - behind[0]
-    parts = (before[-1], u / np.hypot(*u), behind[0], v / np.hypot(*v))
-    return np.concatenate(parts)[:, None]
+def _places(before: list[Line], behind: list[Line]) -> Points:
+    """Where movements start and end and in which directions, (n, 8); of each lane the piece next to it."""
+    leave, join = np.array(before), np.array(behind)
+    u, v = (one[:, 1] - one[:, 0] for one in (leave, join))
+    u, v = (step / np.hypot(step[:, 0], step[:, 1])[:, None] for step in (u, v))
+    return np.hstack((leave[:, 1], u, join[:, 0], v))
 
 
 def body_of(line: Line, ends: bool) -> Line:
     """A lane from its stop line, or its start, on: NEAR metres at least, or all of it."""
     line = line[::-1] if ends else line
+    if len(line) == 2:
+        return line
     along = np.cumsum(np.hypot(*np.diff(line, axis=0).T))
     return line[: int(np.searchsorted(along, NEAR)) + 2]
 

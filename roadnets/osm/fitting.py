@@ -88,7 +88,8 @@ class Fitting:
         looked_at = active
         for _ in range(ROUNDS):
             changed: set[int] = set()
-            self.swings -= {one for one in self.swings if one[0] in set(active)}
+            again = set(active)
+            self.swings -= {one for one in self.swings if one[0] in again}
             for k in range(0, len(active), AT_ONCE):
                 some = active[k : k + AT_ONCE]
                 changed |= self._round([(home, at_home[home]) for home in some])
@@ -162,8 +163,8 @@ class Fitting:
         if not len(pairs):
             return set()
         home = np.repeat(np.arange(len(homes)), [len(here) for _, here in homes])
-        leave = np.array([self.lines[a][-2:] for a in pairs[:, 0]])
-        join = np.array([self.lines[b][:2] for b in pairs[:, 1]])
+        leave = np.array([self.lines[a][-2:] for a in pairs[:, 0].tolist()])
+        join = np.array([self.lines[b][:2] for b in pairs[:, 1].tolist()])
         u, v = (_unit(one[:, 1] - one[:, 0]) for one in (leave, join))
         start, end = leave[:, 1], join[:, 0]
         wanted: dict[tuple[int, bool], float] = {}
@@ -185,8 +186,11 @@ class Fitting:
         """Ask for room where a movement leads over a lane that it neither leaves nor joins."""
         points, begin = smooth_curves(curves)
         # Every end of a lane once for each intersection: lane * 2 + whether it ends there.
-        key = np.unique(np.stack((np.tile(home, 2), np.concatenate((2 * pairs[:, 0] + 1, 2 * pairs[:, 1])))), axis=1)  # fmt: skip
-        bodies = [self._body(int(one)) for one in key[1]]
+        ends = np.concatenate((2 * pairs[:, 0] + 1, 2 * pairs[:, 1]))
+        key = np.divmod(
+            np.unique(np.tile(home, 2) * (2 * self.road.size) + ends), 2 * self.road.size
+        )
+        bodies = [self._body(one) for one in key[1].tolist()]
         over = np.concatenate(bodies)
         last = np.cumsum([len(body) for body in bodies]) - 1
         over_first = np.concatenate(([0], last[:-1] + 1))
