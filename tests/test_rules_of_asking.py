@@ -298,6 +298,6 @@ def test_how_far_one_asks_to_go_at_once(
         j.grants.light[k] = told["light"]
     before = j.grants.reserved[exit_lane]
     j.grants.reserved[exit_lane] = told.get("reserved", 0.0)
-    found = further_chain(net, j.veh, j.sim.order, j.grants, j.rules, A, 1)
+    found = further_chain(net, j.veh, j.sim.order, j.grants, j.rules, A, 1, 0, 0.25)
     j.grants.reserved[exit_lane] = before
     assert found == entries, why

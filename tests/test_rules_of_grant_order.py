@@ -117,7 +117,9 @@ def test_every_light_up_to_the_next_line_counts_for_going_on_at_once(
     monkeypatch.setattr(right_of_way, "worst_light", lambda *args: asked.append(args[4:]) or 0)
     j = signal.j
     for n in (1, 2):
-        found = right_of_way.further_chain(j.net, j.veh, j.sim.order, j.grants, j.rules, I, n)
+        found = right_of_way.further_chain(
+            j.net, j.veh, j.sim.order, j.grants, j.rules, I, n, 0, 0.25
+        )
         assert found == 3
     assert asked == [(3, False)] * 2
 

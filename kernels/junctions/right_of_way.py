@@ -176,8 +176,9 @@ def blocker_of(
 
 @kernel
 def further_chain(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
-) -> int:
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int,
+    frame: int, dt: float,
+) -> int:  # fmt: skip
     """Entries of path up to the line after the n-th, if i could pass both at once; else 0."""
     m = through(net, veh, order, grants, i, n)
     if m == 0:
@@ -193,7 +194,7 @@ def further_chain(
             return 0
     if worst_light(net, veh, grants, i, m, False) != 0:
         return 0
-    if not ring_carries(net, veh, order, grants, rules, i, m):
+    if not ring_carries(net, veh, order, grants, rules, i, m, frame, dt):
         return 0
     return m if has_room(net, veh, order, grants, rules, i, m) else 0
 
@@ -248,7 +249,7 @@ def try_grant(
     barred = room and (
         who_stands_beside(net, veh, order, grants, k, rules.queue_gap, rules.stop_offset) >= 0
     )
-    carried = ring_carries(net, veh, order, grants, rules, i, n)
+    carried = ring_carries(net, veh, order, grants, rules, i, n, frame, dt)
     if not room or barred or not carried:
         veh.refused[i] = EXIT_FULL
         if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
@@ -274,7 +275,7 @@ def try_grant(
     share = impatience(veh, i, frame, dt)
     pressed = pressed_share(veh, i, share, frame, dt)
     margin = margin_of(rules, control, stop, grants.unposted[x])
-    m = further_chain(net, veh, order, grants, rules, i, n)
+    m = further_chain(net, veh, order, grants, rules, i, n, frame, dt)
     if m > 0 and (
         is_late(net, veh, types, grants, i, m, d, reaction, frame, dt)
         or crossed_beside(net, veh, order, grants, i, m) >= 0

@@ -15,11 +15,13 @@ from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import ALL_WAY_STOP, GROUP_LENGTH, SIGNAL, NetworkArrays
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import PATH, Grants, Order, Vehicles
+from rushhour.kernels.junctions.arrival_order import time_at_line, waits_longer
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, is_ring
 from rushhour.kernels.junctions.queue_ends import queue_end, taken
 
 LONGEST_MEAN_PIECE = 50.0  # m between two arms; on longer ones a queue finds place of its own
 A_CAR = 7.5  # m that one takes where it stands: a place
+LONG = 30.0  # s at the line after which the next place on the ring is kept for who waits there
 DENSEST = 0.5  # of the cars that would stand round a ring bumper to bumper, while all of them roll
 
 
@@ -167,8 +169,26 @@ def come_by(
 
 
 @kernel
+def kept_for(
+    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, k: int, i: int, frame: int,
+    dt: float,
+) -> float:  # fmt: skip
+    """Places kept from i for who waits to enter by connector k, and has for long, and for longer than i."""
+    lane = net.connectors.from_lane[k]
+    if order.start[lane] == order.start[lane + 1]:
+        return 0.0
+    j = order.slot[order.start[lane]]
+    if j == i or veh.path[j, 0] != k or veh.granted[j] > 0:
+        return 0.0
+    if time_at_line(veh, j, frame, dt) < LONG or not waits_longer(veh, j, i):
+        return 0.0
+    return places_of(veh, j, queue_gap)
+
+
+@kernel
 def ring_carries(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int,
+    frame: int, dt: float,
 ) -> bool:  # fmt: skip
     """Whether i, that asks at its line for its first n connectors, enters no small roundabout by them, or
     one that carries it to its exit.
@@ -182,20 +202,22 @@ def ring_carries(
         return True
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     lane = net.connectors.to_lane[veh.path[i, q]]
-    road = net.lanes.road[lane]
+    onto, road = lane, net.lanes.road[lane]
+    first = q
     while on_ring[lane] and q + 1 < PATH and veh.path[i, q + 1] >= 0:
         q += 1
         lane = net.connectors.to_lane[veh.path[i, q]]
+    at_once = not on_ring[lane] and q == first + 1  # it leaves from the lane by which it enters
     room = inf
     if not on_ring[lane]:
         room = room_to_leave(net, veh, order, rules, i, q + 1) - veh.length[i]
-    around, places, others = 0.0, 0.0, 0.0
+    around, places, others, leaving, kept = 0.0, 0.0, 0.0, 0.0, 0.0
     somebody_stands = False
     apart, behind = False, 0.0  # beyond a long piece; who comes to enter since the last of those
     here = road
     for _ in range(RING_ROADS):
-        first = net.roads.first_lane[here]
-        for ring_lane in range(first, first + net.roads.lane_count[here]):
+        outer = net.roads.first_lane[here]
+        for ring_lane in range(outer, outer + net.roads.lane_count[here]):
             around += net.lanes.length[ring_lane]
             places += max(1.0, np.floor(net.lanes.length[ring_lane] / A_CAR))
             lo, hi = net.lanes.in_start[ring_lane], net.lanes.in_start[ring_lane + 1]
@@ -206,16 +228,27 @@ def ring_carries(
                     on = n_road_lanes + k
                     if on_ring[net.connectors.from_lane[k]]:
                         around += net.lanes.length[on]
-                    elif entry[k] and apart:
+                    elif entry[k]:
+                        kept = max(
+                            kept, kept_for(net, veh, order, rules.queue_gap, k, i, frame, dt)
+                        )
+                    if entry[k] and apart:
                         behind += come_by(net, veh, order, grants, rules.queue_gap, k, i)
                     elif entry[k]:
                         others += come_by(net, veh, order, grants, rules.queue_gap, k, i)
+                all_leave = on < n_road_lanes  # so far, from the front
                 for p in range(order.start[on], order.start[on + 1]):
                     j = order.slot[p]
                     others += places_of(veh, j, rules.queue_gap)
                     somebody_stands = somebody_stands or veh.speed[j] < 0.1
+                    k = veh.path[j, 0]
+                    all_leave = all_leave and k >= 0 and not on_ring[net.connectors.to_lane[k]]
+                    if all_leave:
+                        leaving += places_of(veh, j, rules.queue_gap)
                     if leaves_by(net, veh, on_ring, j, lane):
                         room -= veh.length[j] + rules.queue_gap
+                if at_once and on == onto and all_leave:
+                    leaving += places_of(veh, i, rules.queue_gap)
             for k in range(net.lanes.out_start[ring_lane], net.lanes.out_start[ring_lane + 1]):
                 on = n_road_lanes + k
                 if net.connectors.to_lane[k] == lane and not on_ring[lane]:
@@ -224,6 +257,7 @@ def ring_carries(
                     j = order.slot[order.start[on + 1] - 1]
                     if veh.s[j] < veh.length[j]:
                         others += places_of(veh, j, rules.queue_gap)  # its rear is on the ring
+                        leaving += places_of(veh, j, rules.queue_gap)
         if net.roads.length[here] >= GROUP_LENGTH:
             apart, behind = True, 0.0
         here = next_on_ring(net, on_ring, here)
@@ -231,6 +265,7 @@ def ring_carries(
             break
     others += behind
     places = min(places, np.floor(around / A_CAR))
-    if somebody_stands and others + places_of(veh, i, rules.queue_gap) >= places:
-        return False  # one place stays free, or nobody can move
-    return room >= 0.0 and others * A_CAR <= DENSEST * around
+    needed = others + places_of(veh, i, rules.queue_gap)
+    if needed + kept > places + leaving or (somebody_stands and needed >= places):
+        return False  # one place stays free where somebody stands, or nobody can move
+    return room >= 0.0 and (others + kept) * A_CAR <= DENSEST * around
