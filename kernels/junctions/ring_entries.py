@@ -229,13 +229,13 @@ def ring_carries(
                     if on_ring[net.connectors.from_lane[k]]:
                         around += net.lanes.length[on]
                     elif entry[k]:
-                        kept = max(
-                            kept, kept_for(net, veh, order, rules.queue_gap, k, i, frame, dt)
-                        )
-                    if entry[k] and apart:
-                        behind += come_by(net, veh, order, grants, rules.queue_gap, k, i)
-                    elif entry[k]:
-                        others += come_by(net, veh, order, grants, rules.queue_gap, k, i)
+                        first_there = kept_for(net, veh, order, rules.queue_gap, k, i, frame, dt)
+                        kept = max(kept, first_there)
+                        come = come_by(net, veh, order, grants, rules.queue_gap, k, i)
+                        if apart:
+                            behind += come
+                        else:
+                            others += come
                 all_leave = on < n_road_lanes  # so far, from the front
                 for p in range(order.start[on], order.start[on + 1]):
                     j = order.slot[p]
