@@ -43,14 +43,8 @@ def bent_ways(
     places = _places([lines[a][-2:] for a, _ in some], [lines[b][:2] for _, b in some])
     points, begin = smooth_curves(places)
     first = begin.astype(np.int64)
-    # Every end of a lane once for each intersection: lane * 2 + whether it ends there.
-    ends = np.concatenate((2 * pairs[:, 0] + 1, 2 * pairs[:, 1]))
-    key = np.divmod(np.unique(np.tile(home, 2) * (2 * road.size) + ends), 2 * road.size)
-    i, j = pairs_at(home, key[0])
-    own = road[key[1] // 2]
-    other = (own[j] != road[pairs[i, 0]]) & (own[j] != road[pairs[i, 1]])
-    i, j = i[other], j[other]
-    bodies = [body_of(lines[one // 2], one % 2 == 1) for one in key[1].tolist()]
+    ends, i, j = ends_beside(pairs, home, road)
+    bodies = [body_of(lines[one // 2], one % 2 == 1) for one in ends.tolist()]
     over = lines_of(bodies)
     reach = farthest_crossings(Lines.of(points, first[:-1], first[1:] - 1), over, i, j)
     ways = {m: points[first[m] : first[m + 1]] for m in set(i[reach > OVER].tolist())}
@@ -73,6 +67,20 @@ def bent_ways(
     else:
         ways = {m: way for m, way in ways.items() if m not in worst}
     return {(int(pairs[m, 0]), int(pairs[m, 1])): way for m, way in ways.items()}
+
+
+def ends_beside(pairs: Ints, home: Ints, road: Ints) -> tuple[Ints, Ints, Ints]:
+    """Ends of lanes, each once for an intersection: lane * 2 + whether it ends there; and of each movement
+    with each end there whose road it neither leaves nor joins, the movement and the end.
+
+    pairs: lanes of movements, (m, 2); home: intersection of each; road: of each lane.
+    """
+    ends = np.concatenate((2 * pairs[:, 0] + 1, 2 * pairs[:, 1]))
+    there, ends = np.divmod(np.unique(np.tile(home, 2) * (2 * road.size) + ends), 2 * road.size)
+    i, j = pairs_at(home, there)
+    own = road[ends // 2]
+    other = (own[j] != road[pairs[i, 0]]) & (own[j] != road[pairs[i, 1]])
+    return ends, i[other], j[other]
 
 
 def _places(before: list[Line], behind: list[Line]) -> Points:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from rushhour.kernels.geometry.lane_lines import most_beside, most_cut
 from rushhour.roadnets.drafts.shapes import smooth_curves
 from rushhour.roadnets.geometry.angles import wrapped
-from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
+from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings
 from rushhour.roadnets.geometry.street_lines import Line
 from rushhour.roadnets.osm.approaches import Approach
-from rushhour.roadnets.osm.bending import bent_ways
+from rushhour.roadnets.osm.bending import bent_ways, ends_beside
 from rushhour.roadnets.osm.legs import End, draw
 from rushhour.roadnets.osm.links import Road, Streets, node_at
 from rushhour.roadnets.osm.signs import line_of
@@ -185,25 +185,17 @@ class Fitting:
     ) -> None:
         """Ask for room where a movement leads over a lane that it neither leaves nor joins."""
         points, begin = smooth_curves(curves)
-        # Every end of a lane once for each intersection: lane * 2 + whether it ends there.
-        ends = np.concatenate((2 * pairs[:, 0] + 1, 2 * pairs[:, 1]))
-        key = np.divmod(
-            np.unique(np.tile(home, 2) * (2 * self.road.size) + ends), 2 * self.road.size
-        )
-        bodies = [self._body(one) for one in key[1].tolist()]
+        ends, i, j = ends_beside(pairs, home, self.road)
+        bodies = [self._body(one) for one in ends.tolist()]
         over = np.concatenate(bodies)
         last = np.cumsum([len(body) for body in bodies]) - 1
         over_first = np.concatenate(([0], last[:-1] + 1))
-        i, j = pairs_at(home, key[0])
-        own = self.road[key[1] // 2]
-        other = (own[j] != self.road[pairs[i, 0]]) & (own[j] != self.road[pairs[i, 1]])
-        i, j = i[other], j[other]
         first = begin.astype(np.int64)
         reach = farthest_crossings(
             Lines.of(points, first[:-1], first[1:] - 1), Lines.of(over, over_first, last), i, j
         )
         for k in np.flatnonzero(reach > OVER).tolist():
-            one = int(key[1][j[k]])
+            one = int(ends[j[k]])
             self._ask(wanted, one // 2, one % 2 == 1, float(reach[k]) + CLEAR)
 
     def _body(self, end: int) -> Line:
