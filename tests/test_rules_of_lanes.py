@@ -8,10 +8,9 @@ from junction_cases import DT
 from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import CURVE, HALT
-from rushhour.kernels.following.lane_gaps import COOPERATION, braking_gap, place_behind
+from rushhour.kernels.following.lane_gaps import COOPERATION, LETS_IN, braking_gap, place_behind
 from rushhour.kernels.lanes.change_room import (
     KEEP_SHARE,
-    LETS_IN,
     NEXT_WITHIN,
     SQUEEZE,
     ZIP_SPEED,

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from checked_runs import checked
 from network_drafts import line
+from osm_texts import street, write_osm
 
 import rushhour as rh
 from rushhour.cli import main
@@ -19,8 +22,12 @@ from rushhour.roadnets.drafts.draft import (
     DraftLane,
     DraftRoad,
 )
+from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.storage import save
+from rushhour.traffic.demand.builder import DemandBuilder, Trip
+from rushhour.traffic.demand.model import POS_GIVEN, SPEED_MAX, VehicleType
+from rushhour.traffic.world import World
 
 STOOD_STILL = 3
 NODES = {"a": (-300, -60), "b": (0, 0), "c": (100, 0), "l": (120, 200), "r": (120, -200)}
@@ -150,3 +157,37 @@ def test_a_long_vehicle_before_a_short_lane_waits_for_who_fills_the_one_behind(
     assert found["nothing_can_change"]
     lines = why(tmp_path / "r.h5", capsys, "bus")
     assert "the exit is full (last_0)" in lines[1] and "was told to stand" in lines[-1]
+
+
+@pytest.mark.parametrize("model", ["idm", "krauss"])
+@pytest.mark.parametrize("dt", [0.25, 0.5])
+@pytest.mark.parametrize(("hourly", "drawn"), [(1400, 1), (1800, 2)])
+def test_who_stands_beside_a_fast_stream_is_let_in_by_one_of_the_first(
+    tmp_path: Path, hourly: int, drawn: int, dt: float, model: str
+) -> None:
+    """Each braked gently, too gently to stop in time, and drove past for the next to do the same: 72 s
+    at 1,400 an hour, and 26 min with who stood behind on a motorway of a city in its peak."""
+    nodes = {1: (0.0, 0.0), 2: (1500.0, 0.0), 3: (3000.0, 0.0), 4: (2500.0, -120.0)}
+    fast = {"oneway": "yes", "lanes": "2", "maxspeed": "120"}
+    ways = [
+        (10, [1, 2], street("motorway", **fast)),
+        (11, [2, 3], street("motorway", **fast)),
+        (12, [2, 4], street("motorway_link", oneway="yes", lanes="1", maxspeed="60")),
+    ]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    on, ahead, off = (network.road_ids.index(f"{way}#0") for way in (10, 11, 12))
+    car, draw, builder = VehicleType(model=model), np.random.default_rng(drawn), DemandBuilder()
+    for lane, many in enumerate((hourly // 4, 200)):
+        for k, depart in enumerate(np.sort(draw.uniform(0.0, 900.0, many)).tolist()):
+            end = off if lane == 0 and draw.random() < 0.7 else ahead
+            fresh = {"depart_lane": lane, "depart_speed_kind": SPEED_MAX}
+            builder.add(Trip(f"{lane}.{k}", depart, car, [on, end], **fresh))
+    last = float(network.arrays.lanes.length[1]) - 0.3
+    here = {"depart_lane": 1, "depart_pos": last, "depart_pos_kind": POS_GIVEN}
+    builder.add(Trip("stands", 120.0, car, [on, off], **here))
+    world = World(network, builder.build(), dt=dt, seed=1)
+    checker = checked(world)
+    world.step(round(900.0 / dt))
+    gone = [world.demand.ids[trip] for trip in world.trips.trip]
+    assert world.trips.longest_standstill[gone.index("stands")] < 20.0
+    assert checker.violations == {}

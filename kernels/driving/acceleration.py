@@ -58,7 +58,9 @@ from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import halting_brake
 from rushhour.kernels.following.lane_gaps import (
     COOPERATION,
+    LETS_IN,
     braking_gap,
+    halting_for,
     place_behind,
     place_beside,
     rear_beside,
@@ -407,7 +409,11 @@ def drive_vehicle(
         # that stands as before any leader.
         v_in = veh.speed[merges]
         b = followed_acceleration(model, v, v0, opening, v_in, accel, decel, min_gap, time_gap)
-        b = max(b, -decel if lets_in >= 0 and v_in < 0.1 else -COOPERATION)
+        if lets_in >= 0 and v_in < 0.1:
+            keep = min_gap if asked < inf else LETS_IN * types.min_gap[t]
+            b = min(max(b, -decel), halting_for(v, opening, keep, decel, dt))
+        else:
+            b = max(b, -COOPERATION)
         if b < a:
             a, reason, blocker = b, LANE_CHANGE if lets_in >= 0 else CONFLICT, veh.id[merges]
     a = max(a, -types.emergency[t])

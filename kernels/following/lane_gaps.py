@@ -5,7 +5,7 @@ from math import inf
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.vehicles import Order, Types, Vehicles
-from rushhour.kernels.following.car_following import stopping_distance
+from rushhour.kernels.following.car_following import approach_speed, stopping_distance
 
 EASE = 0.2  # s of reaction left to whoever follows
 DEEPEST = 7  # lanes looked back over
@@ -15,6 +15,7 @@ FAR = 0
 NEAR = 1
 NOBODY = 2
 COOPERATION = 2.0  # m/s^2, the hardest braking to let somebody in who moves
+LETS_IN = 0.6  # of the standstill gap behind one that stands, from which one still stops for it
 
 
 @kernel
@@ -27,6 +28,17 @@ def place_beside(net: NetworkArrays, lane: int, target: int, s: float) -> float:
 def rear_beside(net: NetworkArrays, veh: Vehicles, j: int, lane: int, start: float) -> float:
     """Place of the rear of j, on a neighbouring lane, beside `lane`, whose start is at `start`, m."""
     return start + place_beside(net, veh.lane[j], lane, veh.s[j]) - veh.length[j]
+
+
+@kernel
+def halting_for(v: float, opening: float, keep: float, b: float, dt: float) -> float:
+    """Acceleration, at most, of who lets in somebody that stands, its rear `opening` m ahead: to halt
+    keep m behind that by braking at b.
+
+    Who brakes more gently at first must brake harder than b in the end, and then is not asked any more,
+    nor is the next one, who did the same: on a fast road a whole stream would come past.
+    """
+    return (approach_speed(v, opening - keep - v * dt - 0.1, 0.0, b, dt) - v) / dt
 
 
 @kernel

@@ -11,6 +11,7 @@ from rushhour.kernels.following.car_following import stopping_distance
 from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.following.lane_gaps import (
     COOPERATION,
+    LETS_IN,
     braking_gap,
     front_gap,
     upstream_allows,
@@ -19,7 +20,6 @@ from rushhour.kernels.junctions.queue_ends import owed, queue_end, rear_inside, 
 
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
 SQUEEZE = 0.52  # share of it kept between those who stand, by one who has stood and must change
-LETS_IN = 0.6  # share of it behind one that stands, from which one still stops to let it in
 ZIP_SPEED = 3.0  # m/s, below which those behind somebody who halts ask to be let in
 NEXT_WITHIN = 10.0  # m behind the rear of one that changes lane, within which another's turn counts
 
