@@ -16,7 +16,7 @@ I, J, K = 0, 1, 2  # who asks, and others; no id is a slot
 ALL_FREE: dict[str, Any] = {
     "is_waited_for": False, "reaction_of": 0.0, "chain_with_room": 1, "waits_for_first": False,
     "worst_light": 0, "turns_across": False, "shows_green": True, "has_lost_green": False,
-    "is_late": False, "who_stands_beside": -1, "ring_carries": True, "nobody_between": True,
+    "is_late": False, "who_stands_on_way": -1, "ring_carries": True, "nobody_between": True,
     "wish": None, "bars_way": False, "crossed_beside": -1, "waiter_ahead": -1, "impatience": 0.7,
     "pressed_share": 0.6, "margin_of": 1.5, "further_chain": 0, "blocker_of": (FREE, -1),
     "may_wait_inside": False, "who_starves": -1, "my_turn": True, "nobody_inside": True,

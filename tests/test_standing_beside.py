@@ -6,7 +6,7 @@ from network_drafts import connector, crossing
 from planted_world import PlantedWorld
 
 from rushhour.kernels.core.vehicles import EXIT_FULL
-from rushhour.kernels.junctions.diverge_queue import who_stands_beside
+from rushhour.kernels.junctions.diverge_queue import who_stands_beside, who_stands_on_way
 from rushhour.kernels.junctions.grant_holders import note_holder
 from rushhour.kernels.rerouting.wait_for_graph import awaited
 from rushhour.roadnets.build import finish
@@ -45,6 +45,11 @@ def test_who_turns_right_waits_while_a_queue_stands_on_the_way_straight_on(
     net, veh, order = network.arrays, world.sim.veh, world.order()
     found = who_stands_beside(net, veh, order, grants, ways["e"], QUEUE_GAP, 0.3)
     assert (found >= 0) == waits
+    # So does who would come over another line before, and stop nowhere between.
+    veh.path[asks, :2] = connector(network, "n", "s"), ways["e"]
+    by_first = [who_stands_on_way(net, veh, order, grants, asks, n, QUEUE_GAP, 0.3) for n in (1, 2)]
+    assert by_first == [-1, found]
+    veh.path[asks, :2] = ways["e"], -1
     # It is that one that it waits for, so that a ring over both is found.
     veh.reason[asks], veh.stands_since[asks] = EXIT_FULL, 0
     slot_of = np.arange(veh.id.size + 1, dtype=np.int32)

@@ -115,3 +115,20 @@ def who_stands_beside(
         if room < 0.0 and net.lanes.length[on] + room + queue_gap - stop_offset < apart:
             return j
     return -1
+
+
+@kernel
+def who_stands_on_way(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int,
+    queue_gap: float, stop_offset: float,
+) -> int:  # fmt: skip
+    """Slot of who stands, or will, beside the way of i from its line over its first n connectors; -1.
+
+    Also beyond the first: between them it does not stop.
+    """
+    for q in range(veh.line[i], n):
+        k = veh.path[i, q]
+        j = who_stands_beside(net, veh, order, grants, k, queue_gap, stop_offset)
+        if j >= 0 and j != i:
+            return j
+    return -1

@@ -59,7 +59,7 @@ from rushhour.kernels.junctions.chain_lights import (
     waits_for_first,
     worst_light,
 )
-from rushhour.kernels.junctions.diverge_queue import who_stands_beside
+from rushhour.kernels.junctions.diverge_queue import who_stands_on_way
 from rushhour.kernels.junctions.exit_room import (
     chain_with_room,
     has_room,
@@ -246,9 +246,8 @@ def try_grant(
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
         return REFUSED
-    barred = room and (
-        who_stands_beside(net, veh, order, grants, k, rules.queue_gap, rules.stop_offset) >= 0
-    )
+    gap, offset = rules.queue_gap, rules.stop_offset
+    barred = room and who_stands_on_way(net, veh, order, grants, i, n, gap, offset) >= 0
     carried = ring_carries(net, veh, order, grants, rules, i, n, frame, dt)
     if not room or barred or not carried:
         veh.refused[i] = EXIT_FULL
@@ -279,6 +278,7 @@ def try_grant(
     if m > 0 and (
         is_late(net, veh, types, grants, i, m, d, reaction, frame, dt)
         or crossed_beside(net, veh, order, grants, i, m) >= 0
+        or who_stands_on_way(net, veh, order, grants, i, m, gap, offset) >= 0
     ):
         m = 0  # it waits between
     reason, j = FREE, -1

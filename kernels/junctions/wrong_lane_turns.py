@@ -32,8 +32,13 @@ LINE_REACH = 15.0  # m before the line within which others count who take the sa
 
 @kernel
 def nobody_takes_way(net: NetworkArrays, veh: Vehicles, order: Order, i: int, k: int) -> bool:
-    """Whether nobody else near the end of i's road goes on by connector k. Who stands behind one that
-    must change lane itself cannot."""
+    """Whether nobody else near the end of i's road goes on by connector k, or has just done so. Who
+    stands behind one that must change lane itself cannot."""
+    inside = net.lanes.out_start.shape[0] - 1 + k
+    if order.start[inside] < order.start[inside + 1]:
+        j = order.slot[order.start[inside + 1] - 1]
+        if veh.s[j] - veh.length[j] < CLEAR:
+            return False
     road = net.lanes.road[veh.lane[i]]
     first = net.roads.first_lane[road]
     for lane in range(first, first + net.roads.lane_count[road]):
