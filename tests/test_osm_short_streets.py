@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
 
+from rushhour.roadnets.lint.junctions import junction_findings
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.short_streets import A_CAR
@@ -102,11 +103,12 @@ def test_exit_and_entry_of_one_arm_of_a_roundabout_are_one_intersection(tmp_path
     assert sum(name.startswith("1#") for name in apart.road_ids) == 8
 
 
-@pytest.mark.parametrize(("radius", "segments"), [(8.0, 0), (14.0, 4)])
-def test_a_roundabout_keeps_three_intersections_or_is_one(tmp_path: Path, radius, segments):
+@pytest.mark.parametrize(("radius", "segments"), [(6.0, 0), (8.0, 4), (14.0, 4)])
+def test_each_arm_of_a_roundabout_of_14_m_or_more_is_an_intersection(tmp_path: Path, radius, segments):
     network = load_network(write_osm(tmp_path, *roundabout(radius, 4, 5.0)))
     ring = sum(name.startswith("1#") for name in network.road_ids)
     assert ring == segments
+    assert junction_findings(network) == []
     found = turns(network)
     for k in range(4):  # from each arm to the three others, one after the other around the ring
         if segments == 0:

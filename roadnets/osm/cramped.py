@@ -28,7 +28,7 @@ ROUNDS: Final = 4
 def join_cramped(streets: Streets, merged: Merged, signs: Signs, bans: Bans) -> None:
     """Join the ends of every short street over which the movements of others lead."""
     around = streets.ends()
-    rings = Rings(streets)
+    rings = Rings(streets, around)
     length = [line_of(streets, link.nodes) for link in streets.links]
     at = {i for i, short in enumerate(length) if short < SHORT and i not in merged.inner}
     refused: set[int] = set()

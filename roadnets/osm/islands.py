@@ -1,7 +1,7 @@
 """Movements around the island of a roundabout that is one intersection.
 
-A roundabout whose arms lie too close for cars to stand between them is one intersection (osm.merging,
-osm.short_streets). Its movements still lead around the island: onto the ring, along it and off it.
+A small roundabout is one intersection (osm.merging), and so is one that fixes or lights make one. Its
+movements still lead around the island: onto the ring, along it and off it.
 """
 
 from collections.abc import Mapping

@@ -19,9 +19,8 @@ A_CAR: Final = 7.5  # m of lane that a car and its gap take
 WIDEST_ARM: Final = 25.0  # m between the entry and the exit of one arm of a roundabout
 LEGS: Final = 10.0  # m more where the two meet before the ring
 FEWEST_ON_RING: Final = 3  # intersections of a roundabout that is not worth making one
-LEAST_ON_RING: Final = 2  # where no body has room between two, and it is too wide to be one
+LEAST_ON_RING: Final = 2  # where no body has room between two
 A_BODY: Final = 5.0  # m of lane that a car without its gap takes
-WIDEST_RING: Final = 26.0  # m across, of one that is one intersection where its arms lie too close
 WIDEST_YARD: Final = 15.0  # m between nodes of service ways that are one intersection
 MOST_IN_YARD: Final = 4  # of them
 WITHIN: Final = 45.0  # m of a street from an intersection to itself that is part of it
@@ -36,7 +35,7 @@ def join_short_streets(
     service: of service ways alone, of which one end is in a yard; they join no two streets.
     """
     around = streets.ends()
-    rings = Rings(streets)
+    rings = Rings(streets, around)
     length = [line_of(streets, link.nodes) for link in streets.links]
     refused: set[int] = set()
     ends: dict[tuple[int, bool], End] = {}
@@ -69,9 +68,6 @@ def join_short_streets(
                 if outside > 1 or far or homes & lit:
                     refused.add(i)
                     continue
-            if not why and rings.collapse(merged, i):
-                changed.update(merged.nodes(merged.home(link.a)))
-                continue
             least = LEAST_ON_RING if room_on(length[i], ends, i) < A_BODY else FEWEST_ON_RING
             why = why or rings.refusal(merged, i, least)
             if not why and merged.home(link.a) != merged.home(link.b):
@@ -150,8 +146,9 @@ def _hand_on(
 class Rings:
     """Roundabouts, and how many intersections each still has."""
 
-    def __init__(self, streets: Streets) -> None:
+    def __init__(self, streets: Streets, around: dict[int, list[tuple[int, bool]]]) -> None:
         self.streets = streets
+        self.around = around
         self.links = [i for i, link in enumerate(streets.links) if link.rules.ring]
         parts = Parts()
         for i in self.links:
@@ -163,26 +160,28 @@ class Rings:
                 self.of_node[node] = parts.find(node)
                 self.members.setdefault(self.of_node[node], set()).add(node)
 
-    def collapse(self, merged: Merged, index: int) -> bool:
-        """Make a small roundabout one intersection, if a link of it that is too short cannot go."""
-        link = self.streets.links[index]
-        if not link.rules.ring or not self.refusal(merged, index, FEWEST_ON_RING):
-            return False
-        ring = self.members[self.of_node[link.a]]
-        nodes = sorted({n for node in ring for n in merged.nodes(merged.home(node))})
-        if extent(self.streets, nodes) > WIDEST_RING or refusal(self.streets, nodes):
-            return False
-        for i in self.links:
-            other = self.streets.links[i]
-            if other.a in ring:
-                merged.join(other.a, other.b, [i])
-        return True
-
     def are_one(self, merged: Merged, index: int) -> bool:
         """Whether the roundabouts at a link are one intersection each."""
         link = self.streets.links[index]
         rings = {self.of_node[node] for node in (link.a, link.b) if node in self.of_node}
         return all(len({merged.home(n) for n in self.members[ring]}) == 1 for ring in rings)
+
+    def _parts_arms(self, merged: Merged, link: Link) -> bool:
+        """Whether a piece of a ring leads from one arm to another, and not from the way out of an arm to
+        its way in: as one intersection two arms keep each other waiting for most of the way round."""
+        first, last = (link.a, link.b) if link.rules.forward.lanes else (link.b, link.a)
+        return self._meets(merged, first, True) or self._meets(merged, last, False)
+
+    def _meets(self, merged: Merged, node: int, enters: bool) -> bool:
+        """Whether somebody comes by a street to the intersection of a node of a ring, or leaves by one."""
+        for at in merged.nodes(merged.home(node)):
+            for i, start in self.around[at]:
+                rules = self.streets.links[i].rules
+                if not rules.ring and i not in merged.inner:
+                    way = rules.forward if start != enters else rules.backward
+                    if way.lanes:
+                        return True
+        return False
 
     def refusal(self, merged: Merged, index: int, least: int) -> str:
         """Why the ends of a link on or at a roundabout stay apart; "" if they need not.
@@ -193,6 +192,8 @@ class Rings:
         on_ring = [self.of_node[n] for n in (link.a, link.b) if n in self.of_node]
         if not on_ring:
             return ""
+        if link.rules.ring and self._parts_arms(merged, link):
+            return "two arms of a roundabout"
         nodes = [n for end in (link.a, link.b) for n in merged.nodes(merged.home(end))]
         legs = 0.0 if link.rules.ring else LEGS
         if extent(self.streets, nodes) > WIDEST_ARM + legs:
