@@ -104,7 +104,9 @@ def test_exit_and_entry_of_one_arm_of_a_roundabout_are_one_intersection(tmp_path
 
 
 @pytest.mark.parametrize(("radius", "segments"), [(6.0, 0), (8.0, 4), (14.0, 4)])
-def test_each_arm_of_a_roundabout_of_14_m_or_more_is_an_intersection(tmp_path: Path, radius, segments):
+def test_each_arm_of_a_roundabout_of_14_m_or_more_is_an_intersection(
+    tmp_path: Path, radius, segments
+):
     network = load_network(write_osm(tmp_path, *roundabout(radius, 4, 5.0)))
     ring = sum(name.startswith("1#") for name in network.road_ids)
     assert ring == segments

@@ -11,7 +11,7 @@ from rushhour.kernels.core.vehicles import EXIT_FULL, LEADER, RED_LIGHT, STARTIN
 from rushhour.traffic.analysis.chains import Chain, Wait
 from rushhour.traffic.analysis.waiting import Scene, _longest
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
-from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.demand.model import POS_GIVEN, VehicleType
 from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
@@ -195,3 +195,34 @@ def test_closed_roads_that_leave_no_way_are_the_cause(
         assert "has no way, roads are closed (on " in chain.lines()[-1]
         (queue,) = rh.queues(run)
         assert (queue.cause, queue.most) == ("cut_off", 3)
+
+
+def test_who_could_change_lane_at_last_waited_for_what_kept_it_until_then(tmp_path: Path) -> None:
+    """In its last frame of standing nobody is in its way: `waits for a lane change` was all one heard."""
+    builder = rh.NetworkBuilder("fork")
+    for name, line, lanes in (
+        ("first", [(0.0, 0.0), (300.0, 0.0)], 2),
+        ("out", [(300.0, 0.0), (420.0, -60.0)], 1),
+        ("on", [(300.0, 0.0), (420.0, 60.0)], 1),
+    ):
+        builder.add_road(line, speed=13.9, lanes=lanes, id=name)
+    network, demand = builder.build(), DemandBuilder()
+    ends = [network.road_index[name] for name in ("first", "out")]
+    for k in range(30):
+        demand.add(Trip(f"car{k}", 2.0 * k, VehicleType(speed_dev=0.0), ends, depart_lane=0))
+    late = {"depart_lane": 1, "depart_pos": 290.0, "depart_pos_kind": POS_GIVEN}
+    demand.add(Trip("wants", 60.0, VehicleType(speed_dev=0.0), ends, **late))
+    world = World(network, demand.build(), dt=0.25, seed=1)
+    path = tmp_path / "fork.h5"
+    with Recorder(path, world, 1.0) as recorder:
+        world.observers.append(recorder)
+        world.schedule(world.begin + 30.0, "stop", vehicle="car0", duration=150.0)
+        world.step(4 * 260)
+    with rh.open_run(path) as run:
+        way = run.trajectory("wants")
+        still = way.time[way.speed < 0.1]
+        assert still[-1] - still[0] > 60.0
+        for time in (still[0] + 20.0, still[-1]):
+            (chain,) = rh.why(run, float(time), "wants")
+            assert chain.waits[0].reason == "lane_change"
+            assert (chain.cause, chain.waits[-1].name) == ("hazard", "car0")

@@ -52,7 +52,8 @@ NEEDED: Final = ("reason", "blocker")
 EXITS: Final = 4  # lanes shorter than a vehicle that are looked over to the one that can hold it
 LOOKS: Final = 7  # times of a standstill at which its cause is looked for
 # A cause that is none yet: what held somebody up moves, or what fills an exit is not seen.
-UNTOLD: Final = tuple(REASONS[reason] for reason in (*DRIVES, EXIT_FULL))
+# Causes that leave open whom one waits for: of a lane change, too, nobody is in the way at its last moment.
+UNTOLD: Final = tuple(REASONS[reason] for reason in (*DRIVES, EXIT_FULL, LANE_CHANGE))
 
 
 class Scene:
