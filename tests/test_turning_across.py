@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from checked_runs import checked
 from network_drafts import connector, crossing
+from planted_world import PlantedWorld
 
 import rushhour as rh
 from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
+from rushhour.kernels.junctions.wrong_lane_turns import nobody_takes_way
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -95,6 +97,19 @@ def test_two_who_bar_each_other_with_a_queue_behind_each_go_on():
     world.run(200.0)
     assert world.arrived == 4 and world.gridlock()["turned_across"] >= 1
     assert checker.violations == {}
+
+
+@pytest.mark.parametrize(("beyond", "goes"), [(0.0, False), (0.9, False), (1.1, True)])
+def test_nobody_turns_across_onto_a_way_whose_last_is_not_a_metre_beyond_the_line(
+    beyond: float, goes: bool
+) -> None:
+    """It came to stand 2 cm in the one before."""
+    network = two_lanes(YIELD)
+    world, k = PlantedWorld(network), connector(network, "s", "e")
+    last = world.put(k, 0.0)
+    turns = world.put("in_s_1", 89.5, path=[k])
+    world.veh.s[last] = world.veh.length[last] + beyond
+    assert nobody_takes_way(network.arrays, world.veh, world.order(), turns, k) == goes
 
 
 def fork(length: float, lanes: int, both: bool):
