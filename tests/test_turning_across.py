@@ -8,7 +8,7 @@ from planted_world import PlantedWorld
 
 import rushhour as rh
 from rushhour.kernels.core.network import ALL_WAY_STOP, NONE, SIGNAL, YIELD
-from rushhour.kernels.junctions.wrong_lane_turns import nobody_takes_way
+from rushhour.kernels.junctions.wrong_lane_turns import last_is_beyond
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import (
     Draft,
@@ -100,16 +100,16 @@ def test_two_who_bar_each_other_with_a_queue_behind_each_go_on():
 
 
 @pytest.mark.parametrize(("beyond", "goes"), [(0.0, False), (0.9, False), (1.1, True)])
-def test_nobody_turns_across_onto_a_way_whose_last_is_not_a_metre_beyond_the_line(
+def test_nobody_turns_across_onto_a_joint_whose_last_is_not_a_metre_beyond_the_line(
     beyond: float, goes: bool
 ) -> None:
     """It came to stand 2 cm in the one before."""
-    network = two_lanes(YIELD)
-    world, k = PlantedWorld(network), connector(network, "s", "e")
+    network = fork(60.0, 2, False)
+    net, world = network.arrays, PlantedWorld(network)
+    k = int(np.flatnonzero(net.connectors.free)[0])
     last = world.put(k, 0.0)
-    turns = world.put("in_s_1", 89.5, path=[k])
     world.veh.s[last] = world.veh.length[last] + beyond
-    assert nobody_takes_way(network.arrays, world.veh, world.order(), turns, k) == goes
+    assert last_is_beyond(net, world.veh, world.order(), k) == goes
 
 
 def fork(length: float, lanes: int, both: bool):

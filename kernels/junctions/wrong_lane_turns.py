@@ -32,13 +32,8 @@ LINE_REACH = 15.0  # m before the line within which others count who take the sa
 
 @kernel
 def nobody_takes_way(net: NetworkArrays, veh: Vehicles, order: Order, i: int, k: int) -> bool:
-    """Whether nobody else near the end of i's road goes on by connector k, or has just done so. Who
-    stands behind one that must change lane itself cannot."""
-    inside = net.lanes.out_start.shape[0] - 1 + k
-    if order.start[inside] < order.start[inside + 1]:
-        j = order.slot[order.start[inside + 1] - 1]
-        if veh.s[j] - veh.length[j] < CLEAR:
-            return False
+    """Whether nobody else near the end of i's road goes on by connector k. Who stands behind one that
+    must change lane itself cannot."""
     road = net.lanes.road[veh.lane[i]]
     first = net.roads.first_lane[road]
     for lane in range(first, first + net.roads.lane_count[road]):
@@ -51,6 +46,16 @@ def nobody_takes_way(net: NetworkArrays, veh: Vehicles, order: Order, i: int, k:
             if j != i and veh.path[j, 0] == k:
                 return False
     return True
+
+
+@kernel
+def last_is_beyond(net: NetworkArrays, veh: Vehicles, order: Order, k: int) -> bool:
+    """Whether the rear of the last on connector k is CLEAR of the line before it, or nobody is there."""
+    inside = net.lanes.out_start.shape[0] - 1 + k
+    if order.start[inside] == order.start[inside + 1]:
+        return True
+    j = order.slot[order.start[inside + 1] - 1]
+    return bool(veh.s[j] - veh.length[j] >= CLEAR)
 
 
 @kernel
@@ -111,6 +116,7 @@ def turn_across(
                 )  # fmt: skip
             else:
                 goes = (frame - since) * dt >= LONG and swaps(net, veh, order, lane, other)
+            goes = goes and last_is_beyond(net, veh, order, k)
         if goes:
             turned += counted[lane]
         else:
