@@ -47,7 +47,9 @@ def test_who_turns_right_waits_while_a_queue_stands_on_the_way_straight_on(
     assert (found >= 0) == waits
     # So does who would come over another line before, and stop nowhere between.
     veh.path[asks, :2] = connector(network, "n", "s"), ways["e"]
-    by_first = [who_stands_on_way(net, veh, order, grants, asks, n, QUEUE_GAP, 0.3) for n in (1, 2)]
+    by_first = [
+        who_stands_on_way(net, veh, order, grants, asks, 0, n, QUEUE_GAP, 0.3) for n in (1, 2)
+    ]
     assert by_first == [-1, found]
     veh.path[asks, :2] = ways["e"], -1
     # It is that one that it waits for, so that a ring over both is found.

@@ -119,14 +119,14 @@ def who_stands_beside(
 
 @kernel
 def who_stands_on_way(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, n: int,
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, first: int, n: int,
     queue_gap: float, stop_offset: float,
 ) -> int:  # fmt: skip
-    """Slot of who stands, or will, beside the way of i from its line over its first n connectors; -1.
+    """Slot of who stands, or will, beside the way of i over its connectors first .. n - 1; -1.
 
-    Also beyond the first: between them it does not stop.
+    Also beyond the one at its line: between them it does not stop.
     """
-    for q in range(veh.line[i], n):
+    for q in range(first, n):
         k = veh.path[i, q]
         j = who_stands_beside(net, veh, order, grants, k, queue_gap, stop_offset)
         if j >= 0 and j != i:

@@ -247,7 +247,8 @@ def try_grant(
         veh.refused[i] = STOP_SIGN
         return REFUSED
     gap, offset = rules.queue_gap, rules.stop_offset
-    barred = room and who_stands_on_way(net, veh, order, grants, i, n, gap, offset) >= 0
+    line = veh.line[i]
+    barred = room and who_stands_on_way(net, veh, order, grants, i, line, n, gap, offset) >= 0
     carried = ring_carries(net, veh, order, grants, rules, i, n, frame, dt)
     if not room or barred or not carried:
         veh.refused[i] = EXIT_FULL
@@ -278,7 +279,7 @@ def try_grant(
     if m > 0 and (
         is_late(net, veh, types, grants, i, m, d, reaction, frame, dt)
         or crossed_beside(net, veh, order, grants, i, m) >= 0
-        or who_stands_on_way(net, veh, order, grants, i, m, gap, offset) >= 0
+        or who_stands_on_way(net, veh, order, grants, i, n, m, gap, offset) >= 0
     ):
         m = 0  # it waits between
     reason, j = FREE, -1

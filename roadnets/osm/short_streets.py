@@ -13,6 +13,7 @@ from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.osm.legs import End, set_ends
 from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import KEPT_APART, Merged, extent, refusal
+from rushhour.roadnets.osm.places import direction
 from rushhour.roadnets.osm.signs import Signs, line_of
 
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
@@ -176,11 +177,11 @@ class Rings:
         """Whether somebody comes by a street to the intersection of a node of a ring, or leaves by one."""
         for at in merged.nodes(merged.home(node)):
             for i, start in self.around[at]:
-                rules = self.streets.links[i].rules
-                if not rules.ring and i not in merged.inner:
-                    way = rules.forward if start != enters else rules.backward
-                    if way.lanes:
-                        return True
+                link = self.streets.links[i]
+                if link.rules.ring or i in merged.inner:
+                    continue
+                if direction(link, start != enters).lanes:
+                    return True
         return False
 
     def refusal(self, merged: Merged, index: int, least: int) -> str:

@@ -51,8 +51,8 @@ UNUSED: Final = 5.0  # s of a green from which on it could have been used
 NEEDED: Final = ("reason", "blocker")
 EXITS: Final = 4  # lanes shorter than a vehicle that are looked over to the one that can hold it
 LOOKS: Final = 7  # times of a standstill at which its cause is looked for
-# A cause that is none yet: what held somebody up moves, or what fills an exit is not seen.
-# Causes that leave open whom one waits for: of a lane change, too, nobody is in the way at its last moment.
+# A cause that is none yet: what held somebody up moves, what fills an exit is not seen, or nobody is in the
+# way of a lane change any more.
 UNTOLD: Final = tuple(REASONS[reason] for reason in (*DRIVES, EXIT_FULL, LANE_CHANGE))
 
 
