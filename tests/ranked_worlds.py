@@ -26,7 +26,7 @@ from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 JUMPS = 60  # frame
-MEASURED = {"lanes", "town", "pressure", "buses", "drift"}
+MEASURED = {"lanes", "town", "pressure", "buses", "drift", "held"}
 LOOKED_AT = 130  # frame in which a keyframe would be written
 
 

@@ -6,8 +6,10 @@ import signal
 import subprocess
 import time
 from argparse import ArgumentParser
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -105,6 +107,7 @@ RUN = ("-m", "rushhour", "run")
 
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network; files that runs on ranks write lie beside it."""
     path = tmp_path_factory.mktemp("grid") / "grid.h5"
     save(generate("grid", rows=2, columns=8, control="signals"), path)
     return path
@@ -112,6 +115,101 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def words_of(grid: Path) -> list[object]:
     return [grid, "--trips", 200, "--over", "1min", "--duration", "90s", "--seed", 3, "--json"]
+
+
+def recorded_words(grid: Path) -> list[object]:
+    """A run whose drivers choose other ways and turns."""
+    words = [*words_of(grid), "--set", "rerouting.fraction=0.5", "--set", "rerouting.period=10"]
+    return [*words, "--set", "gridlock.change_mind_after=5", "--keyframe-every", "30s"]
+
+
+def measured_words(grid: Path) -> list[object]:
+    """A run that is measured, and recorded in a region."""
+    roads = load(grid).road_ids
+    words = [*words_of(grid), "--measure", "20s", "--queue", "all", "--keyframe-every", "25s"]
+    words += ["--loop", f"{roads[3]}_0", 4, "--section", roads[3], roads[9]]
+    return [*words, "--record-region", "0,-500,500,500"]
+
+
+def seeds_words(grid: Path) -> list[object]:
+    """Runs with quotas, of which each seed is another one."""
+    words = [grid, "--trips", 200, "--over", "1min", "--duration", "40s", "--json"]
+    return [*words, "--quota", "routing=1", "--set", "gridlock.change_mind_after=3"]
+
+
+class CutOff(NamedTuple):
+    """What came of a run one of whose two ranks had a full disk."""
+
+    hash_alone: str  # of the same run in one process
+    told: dict[str, Any]
+    said: str
+    complete: bool
+    keyframes: int
+    frames: int
+
+
+@pytest.fixture(scope="module")
+def cut_off(grid: Path) -> CutOff:
+    run = grid.with_name("full.h5")
+    words = [*words_of(grid), "--keyframe-every", "10s", "--record-every", "0.25s", "--record", run]
+    with redirect_stdout(StringIO()) as printed:
+        assert main(["run", *map(str, words)]) == 0
+    with h5py.File(run) as file:  # of which each of two ranks writes a half
+        most = sum(
+            file[name].id.get_storage_size() for name in ("frames/data", "keyframes/vehicles")
+        )
+    run.unlink()
+    out, err = on_ranks(2, "-m", "mpi4py", "-c", FULL, most // 3, "run", *words)
+    assert out, err
+    with RunFile(run) as found:
+        facts = (found.complete, len(found.keyframes), len(found.frames))
+    return CutOff(json.loads(printed.getvalue())["state_hash"], json.loads(out), err, *facts)
+
+
+# Starting a rank takes it seconds; what several tests look at is typed on the same ranks.
+@pytest.fixture(scope="module")
+def on_three(grid: Path, cut_off: CutOff) -> dict[str, Any]:
+    """What three ranks tell that record, measure, and go on with a run of two."""
+    told = typed_on_ranks(
+        3,
+        ["run", *recorded_words(grid), "--record", grid.with_name("run.h5")],
+        ["run", *measured_words(grid), "--record", grid.with_name("three.h5")],
+        ["run", "--resume", grid.with_name("full.h5"), "--json"],
+    )
+    return dict(zip(("recorded", "measured", "cut off"), map(json.loads, told), strict=True))
+
+
+@pytest.fixture(scope="module")
+def merged(grid: Path, on_three: dict[str, Any]) -> Path:
+    """The files of three ranks as one."""
+    path = grid.with_name("merged.h5")
+    with redirect_stdout(StringIO()) as printed:
+        words = ["merge", str(grid.with_name("run.h5")), "--to", str(path), "--json"]
+        assert main(words) == 0
+    assert json.loads(printed.getvalue())["files"] == 3
+    return path
+
+
+@pytest.fixture(scope="module")
+def on_two(grid: Path, merged: Path) -> dict[str, Any]:
+    """What two ranks tell that go on with runs of three, drive two seeds, and record two runs."""
+    short = ["run", *words_of(grid), "--duration", "5s", "--record"]
+    on = ["--at", "50s", "--json"]
+    lines: dict[str, list[object]] = {
+        "parted": ["run", "--resume", grid.with_name("run.h5"), *on],
+        "merged": ["run", "--resume", merged, *on],
+        "measured": [
+            "run", "--resume", grid.with_name("three.h5"), *on, "--record", grid.with_name("on.h5")
+        ],
+        "seeds": [
+            "run", *seeds_words(grid), "--seeds", "3,8", "--record", grid.with_name("seeded.h5"),
+            "--output", grid.with_name("out"),
+        ],
+        "a": [*short, grid.with_name("a.h5")],
+        "b": [*short, grid.with_name("b.h5")],
+    }  # fmt: skip
+    told = typed_on_ranks(2, *lines.values())
+    return dict(zip(lines, map(json.loads, told), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -178,67 +276,61 @@ def same_recording(path: Path, other: Path) -> None:
 
 @needs_mpi
 def test_a_run_on_ranks_is_recorded_as_by_one_process_verified_merged_and_resumed(
-    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    grid: Path,
+    on_three: dict[str, Any],
+    merged: Path,
+    on_two: dict[str, Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = [*words_of(grid), "--set", "rerouting.fraction=0.5", "--set", "rerouting.period=10"]
-    words += ["--set", "gridlock.change_mind_after=5", "--keyframe-every", "30s"]
-    alone, parted, merged = (tmp_path / f"{name}.h5" for name in ("alone", "run", "merged"))
-    assert main(["run", *map(str, words), "--record", str(alone)]) == 0
-    one = json.loads(capsys.readouterr().out)
-    out, err = on_ranks(3, *RUN, *words, "--record", parted)
-    three = json.loads(out)
+    alone, parted = tmp_path / "alone.h5", grid.with_name("run.h5")
+    assert main(["run", *map(str, recorded_words(grid)), "--record", str(alone)]) == 0
+    one, three = json.loads(capsys.readouterr().out), on_three["recorded"]
     for name in ("state_hash", "vehicles", "trips", "lane_changes", "vehicle_updates", "frames"):
-        assert three[name] == one[name], (name, err)
+        assert three[name] == one[name], name
     assert one["ranks"] is None and three["ranks"]["ranks"] == 3
     assert three["ranks"]["frames_in_parts"] + three["ranks"]["frames_of_all"] == 360
-    files = sorted(tmp_path.glob("run*.h5"))
+    files = sorted(grid.parent.glob("run*.h5"))
     assert [file.name for file in files] == ["run.h5", "run.rank-1.h5", "run.rank-2.h5"]
     assert three["recorded"]["bytes"] == sum(file.stat().st_size for file in files)
     frames = [h5py.File(file)["frames/index"]["count"].sum() for file in files]
     assert min(frames) > 0.15 * sum(frames)  # each wrote its own
-    assert main(["merge", str(parted), "--to", str(merged), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["files"] == 3
     same_recording(alone, parted)
     same_recording(alone, merged)
     with RunFile(merged) as run:
         kinds = set(run.events.columns["kind"])
         assert {"departed", "arrived", "rerouted", "mind_changed", "lane_change"} <= kinds
         assert len(run.keyframes) >= 4 and verify(run).same
-    on = ("--at", "50s", "--json")
-    for out in typed_on_ranks(2, *(["run", "--resume", file, *on] for file in (parted, merged))):
-        assert json.loads(out)["state_hash"] == one["state_hash"]
+    for name in ("parted", "merged"):
+        assert on_two[name]["state_hash"] == one["state_hash"], name
 
 
 @needs_mpi
 def test_seeds_on_ranks_come_one_after_the_other_to_the_bits_of_single_runs(
-    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    grid: Path, on_two: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [grid, "--trips", 200, "--over", "1min", "--duration", "40s", "--json"]
-    words += ["--quota", "routing=1", "--set", "gridlock.change_mind_after=3"]
-    record, output = tmp_path / "run.h5", tmp_path / "out"
-    more = ["--seeds", "3,8", "--record", record, "--output", output]
-    out, err = on_ranks(2, *RUN, *words, *more)
-    told = json.loads(out)
-    assert told["seeds"] == [3, 8] and told["lost"] == [], err
+    told = on_two["seeds"]
+    assert told["seeds"] == [3, 8] and told["lost"] == []
     for seed, summary in zip((3, 8), told["runs"], strict=True):
-        assert main(["run", *map(str, words), "--seed", str(seed)]) == 0
+        assert main(["run", *map(str, seeds_words(grid)), "--seed", str(seed)]) == 0
         alone = json.loads(capsys.readouterr().out)
         for name in ("state_hash", "vehicles", "trips", "quotas", "frames"):
             assert summary[name] == alone[name], (seed, name)
         assert summary["ranks"]["ranks"] == 2
-        assert json.loads((output / f"seed-{seed}" / "summary.json").read_text()) == summary
-        with RunFile(tmp_path / f"run-{seed}.h5") as run:
+        output = grid.with_name("out") / f"seed-{seed}" / "summary.json"
+        assert json.loads(output.read_text()) == summary
+        with RunFile(grid.with_name(f"seeded-{seed}.h5")) as run:
             assert run.complete and run.meta["seed"] == seed
-        assert (tmp_path / f"run-{seed}.rank-1.h5").exists()
+        assert grid.with_name(f"seeded-{seed}.rank-1.h5").exists()
 
 
 @needs_mpi
 def test_files_of_ranks_that_do_not_belong_together_are_refused_by_name(
-    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    grid: Path, on_two: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [*words_of(grid), "--duration", "5s"]
-    typed_on_ranks(2, *(["run", *words, "--record", tmp_path / f"{name}.h5"] for name in "ab"))
     a, of_a, of_b = (tmp_path / f"{name}.h5" for name in ("a", "a.rank-1", "b.rank-1"))
+    for path in (a, of_a, of_b):
+        path.write_bytes(grid.with_name(path.name).read_bytes())
     assert main(["merge", str(a), "--to", str(of_a)]) == 2
     assert f"{of_a} is read; give another name" in capsys.readouterr().err
     assert main(["replay", str(of_a)]) == 2
@@ -269,15 +361,10 @@ def tables_of(path: Path) -> dict[str, dict[str, Any]]:
 
 @needs_mpi
 def test_ranks_measure_what_one_process_does_and_measuring_goes_on_when_they_are_resumed(
-    grid: Path, tmp_path: Path
+    grid: Path, on_two: dict[str, Any], tmp_path: Path
 ) -> None:
-    words = [*words_of(grid), "--measure", "20s", "--queue", "all", "--keyframe-every", "25s"]
-    roads = load(grid).road_ids
-    words += ["--loop", f"{roads[3]}_0", 4, "--section", roads[3], roads[9]]
-    one, three, on = (tmp_path / f"{name}.h5" for name in ("one", "three", "on"))
-    region = ["--record-region", "0,-500,500,500"]
-    assert main(["run", *map(str, [*words, *region, "--record", one])]) == 0
-    on_ranks(3, *RUN, *words, *region, "--record", three)
+    one, three, on = tmp_path / "one.h5", grid.with_name("three.h5"), grid.with_name("on.h5")
+    assert main(["run", *map(str, [*measured_words(grid), "--record", one])]) == 0
     wanted = tables_of(one)
     assert len(wanted["roads"]["road"]) > 50 and len(wanted["loops"]["loop"]) >= 4
     assert tables_of(three) == wanted
@@ -286,7 +373,6 @@ def test_ranks_measure_what_one_process_does_and_measuring_goes_on_when_they_are
         np.testing.assert_array_equal(alone.counts, parted.counts)
         np.testing.assert_array_equal(alone.digests, parted.digests)
         assert 10 < alone.counts[-1] < 100  # not all of those on the road
-    on_ranks(2, *RUN, "--resume", three, "--at", "50s", "--record", on)
     assert tables_of(on) == wanted
 
 
@@ -315,27 +401,14 @@ sys.exit(main(sys.argv[2:]))
 
 @needs_mpi
 def test_a_full_disk_ends_the_recording_and_the_run_goes_on(
-    grid: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    grid: Path, cut_off: CutOff, on_three: dict[str, Any]
 ) -> None:
-    run = tmp_path / "run.h5"
-    words = [*words_of(grid), "--keyframe-every", "10s", "--record-every", "0.25s", "--record", run]
-    assert main(["run", *map(str, words)]) == 0
-    one = json.loads(capsys.readouterr().out)
-    with h5py.File(run) as file:  # of which each of two ranks writes a half
-        most = sum(
-            file[name].id.get_storage_size() for name in ("frames/data", "keyframes/vehicles")
-        )
-    run.unlink()
-    out, err = on_ranks(2, "-m", "mpi4py", "-c", FULL, most // 3, "run", *words)
-    told = json.loads(out)
-    assert told["state_hash"] == one["state_hash"], err
-    full = f"{run.with_name('run.rank-1.h5')} cannot be written: File too large"
-    assert full in err and any(full in remark for remark in told["remarks"])
-    with RunFile(run) as found:
-        assert 1 < len(found.keyframes) < 9 and not found.complete
-        assert 30 < len(found.frames) < 300
-    out, err = on_ranks(3, *RUN, "--resume", run, "--json")
-    assert json.loads(out)["state_hash"] == one["state_hash"], err
+    assert cut_off.told["state_hash"] == cut_off.hash_alone, cut_off.said
+    full = f"{grid.with_name('full.rank-1.h5')} cannot be written: File too large"
+    assert full in cut_off.said and any(full in remark for remark in cut_off.told["remarks"])
+    assert 1 < cut_off.keyframes < 9 and not cut_off.complete
+    assert 30 < cut_off.frames < 300
+    assert on_three["cut off"]["state_hash"] == cut_off.hash_alone
 
 
 HEARS_LATE = """
