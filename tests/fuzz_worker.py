@@ -1,12 +1,13 @@
 """Reads damaged inputs of one kind in a process of its own, with bounds on memory and time.
 
-python tests/fuzz_worker.py KIND FIRST LAST [FOLDER [GOOD]]
+python tests/fuzz_worker.py KIND FIRST LAST [FOLDER [GOOD]], or --serve to read them for each line of stdin.
 
 Input n of a kind is always the same. For each a line: its number, how it ended (refused, sound, or
 fault), seconds, and what was told: why it was refused, or the hashes of what was driven. FOLDER keeps the files of the last input ("": nothing does), GOOD the inputs before damage, for others.
 """
 
 import faulthandler
+import json
 import os
 import pickle
 import random
@@ -14,6 +15,7 @@ import resource
 import signal
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from time import process_time
 
@@ -88,9 +90,41 @@ def main(name: str, first: int, last: int, folder: Path, kept: Path | None) -> N
         print(f"{number}\t{end}\t{process_time() - start:.3f}\t{told}", flush=True)
 
 
+def called(words: list[str]) -> None:
+    """Read what the words of a command say."""
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path((words[3] if len(words) > 3 else "") or temporary)
+        kept = Path(words[4]) if len(words) > 4 else None
+        main(words[0], int(words[1]), int(words[2]), place, kept)
+
+
+def serve() -> None:
+    """Fork for each line of stdin, as importing takes longer than reading most kinds, and say how it ended.
+
+    A line is JSON: words, files for what is printed and for errors, and how many seconds it may take.
+    """
+    for line in sys.stdin:
+        words, out, err, seconds = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            for number, path in ((1, out), (2, err)):
+                os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+            signal.alarm(seconds)
+            code = 1
+            try:
+                called(words)
+                code = 0
+            finally:
+                if code:
+                    traceback.print_exc()
+                sys.stderr.flush()
+                os._exit(code)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
 if __name__ == "__main__":
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-    with tempfile.TemporaryDirectory() as temporary:
-        place = Path((sys.argv[4] if len(sys.argv) > 4 else "") or temporary)
-        kept = Path(sys.argv[5]) if len(sys.argv) > 5 else None
-        main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), place, kept)
+    if sys.argv[1] == "--serve":
+        serve()
+    else:
+        called(sys.argv[1:])
