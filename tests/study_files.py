@@ -30,8 +30,8 @@ SHORT = (
     .replace('"1min"', '"10s"')
     .replace('"2min"', '"30s"')
 )
-TWENTY = 'base = "short.toml"\nseeds = "1..10"\n[variants.closed]\nclose_roads = ["0.0-0.1"]\n'
-EIGHT = TWENTY.replace("1..10", "1..4")
+TEN = 'base = "short.toml"\nseeds = "1..5"\n[variants.closed]\nclose_roads = ["0.0-0.1"]\n'
+EIGHT = TEN.replace("1..5", "1..4")
 TABLES = ["table.csv", "table.parquet", "differences.csv", "roads.csv", "approaches.csv", "od.csv"]
 
 
