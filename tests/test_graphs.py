@@ -262,7 +262,7 @@ def test_graphs_of_real_maps_hold_what_osmnx_counts_and_become_the_same_roads(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, form", [("krems", "csv"), ("columbus", "geopackage"), ("porto", "projected graphml")])  # fmt: skip
+@pytest.mark.parametrize("name, form", [("krems", "csv"), ("columbus", "geopackage"), pytest.param("porto", "projected graphml", marks=pytest.mark.soak)])  # fmt: skip
 def test_half_an_hour_of_traffic_on_a_real_graph_breaks_no_rule(
     tmp_path: Path, name: str, form: str, capsys: pytest.CaptureFixture[str]
 ):

@@ -216,7 +216,7 @@ def lanes_of_who_passed(world: World, until: float) -> list[tuple[float, int]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_where_a_lane_of_two_ends_drivers_zip_one_by_one(which: int, seed: int) -> None:
     """2,600 veh/h on both: what the lane that is left carries, and from which lane they came."""
     network = drop(which)
