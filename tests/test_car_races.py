@@ -163,7 +163,7 @@ def test_who_is_too_fast_for_a_side_line_slows_down_before_it_goes_there(taught)
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("IMS", "Norisring", "Spa"), marks=pytest.mark.slow),
+        pytest.param(("IMS", "Norisring"), marks=pytest.mark.slow),
         pytest.param(("IMS", "Norisring", "Silverstone", "Spa", "Suzuka"), marks=pytest.mark.soak),
     ],
 )

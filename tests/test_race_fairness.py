@@ -157,10 +157,10 @@ def test_the_overlap_of_bodies_is_seen_where_there_is_one():
 @pytest.mark.parametrize(
     "name",
     [
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("IMS", "Norisring", "Spa")),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("IMS", "Norisring")),
         *(
             pytest.param(name, marks=pytest.mark.soak)
-            for name in ("Hockenheim", "Monza", "Shanghai")
+            for name in ("Hockenheim", "Monza", "Shanghai", "Spa")
         ),
     ],
 )
