@@ -134,6 +134,10 @@ def test_the_way_from_a_map_and_counts_to_a_report_works_as_printed(
     (tmp_path / "counts.csv").write_text(printed["csv"] + more)
     assert 'seeds = "1..10"' in printed["ini"]
     study = printed["ini"].replace('seeds = "1..10"', 'seeds = "1..2"')
+    assert (
+        'duration = "90min"' in study
+    )  # half an hour after the counts, in which only the network empties
+    study = study.replace('duration = "90min"', 'duration = "1h"\ndt = 0.5')
     (tmp_path / "study.toml").write_text(study.replace('by = "1h"', 'by = "30min"'))
     for line in printed["sh"].splitlines():
         type_line(line, tmp_path, capsys)

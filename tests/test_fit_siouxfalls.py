@@ -23,6 +23,12 @@ SCALE = 0.024
 KEPT = ["--dt", "0.5", "--record-mode", "keyframes", "--keyframe-every", "2h"]
 
 
+def seeds(soon: int) -> list[object]:
+    """Of the errors of matrices; all but one are left to `make soak`."""
+    others = [seed for seed in (7, 8, 9, 11, 12) if seed != soon]
+    return [soon, *(pytest.param(seed, marks=pytest.mark.soak) for seed in others)]
+
+
 def said(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
     capsys.readouterr()
     assert main([*map(str, words), "--json"]) == 0
@@ -102,7 +108,7 @@ def fit(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [7, 8, 9, 11, 12])
+@pytest.mark.parametrize("seed", seeds(7))
 def test_the_published_matrix_is_found_again_from_counts_on_all_roads(
     here: Path, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
@@ -117,7 +123,7 @@ def test_the_published_matrix_is_found_again_from_counts_on_all_roads(
     assert facts["used"]["geh_below_5_percent_after"] >= 98.0
 
 
-@pytest.mark.parametrize("seed", [7, 8, 9, 11, 12])
+@pytest.mark.parametrize("seed", seeds(8))
 def test_counters_that_were_held_out_agree_beside_noise(
     here: Path, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
@@ -139,14 +145,13 @@ def test_the_fitted_trips_driven_carry_what_was_counted(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outdated(here, 10, zones=0.5, pairs=0.2)
-    fit(here, capsys, "counts.csv")
+    facts = fit(here, capsys, "counts.csv")
+    assert facts["used"]["geh_below_5_percent_before"] < 90.0
     shares = []
-    for name, words in (
-        ("prior.csv", ("--demand-period", "2h")), ("od.csv", ("--demand-period", "2h")), ("fitted.h5", ()),
-    ):  # fmt: skip
+    for name, words in (("od.csv", ("--demand-period", "2h")), ("fitted.h5", ())):
         run = here / f"run-{name}.h5"
         said(capsys, "run", here / "net.h5", "--demand", here / name, *words, *HOURS[2:], "--seed", 3,
              "--measure", "30min", "--record", run, *KEPT)  # fmt: skip
         facts = said(capsys, "counts", run, here / "counts.csv", "--by", "1h")
         shares.append(facts["figures"]["all"]["geh_below_5_percent"])
-    assert shares[0] < 90.0 and min(shares[1:]) > 95.0, shares
+    assert min(shares) > 95.0, shares
