@@ -11,7 +11,13 @@ from rushhour.cli import main
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.analysis.queues import queued
 from rushhour.traffic.recording.run_file import RunFile
-from rushhour.traffic.words.places_named import lane_named, lanes_named, place_named, road_named
+from rushhour.traffic.words.places_named import (
+    lane_named,
+    lanes_named,
+    lanes_wanted,
+    place_named,
+    road_named,
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +49,16 @@ def test_every_name_that_queues_prints_is_known_to_view_and_the_others(
 
     needs_gl()
     run, names = str(files / "r.h5"), sorted(_printed(files, capsys))
-    assert any(name.startswith("signal ") for name in names)
+    # A name of each kind is given to all commands; every name is known.
+    kinds: dict[str, str] = {}
+    with RunFile(files / "r.h5") as file:
+        network = file.network()
     for name in names:
+        place = place_named(network, name)
+        kinds[f"{place.kind if place else 'street'} {name.split()[0] * (' ' in name)}"] = name
+        assert lanes_wanted(network, name).size, name
+    assert any(name.startswith("signal ") for name in names) and len(kinds) >= 2
+    for name in kinds.values():
         for option in ("--road", "--lane", "--intersection"):
             shot = tmp_path / "a.png"
             words = ["view", run, option, name, "--size", "160x120", "--shot", str(shot)]

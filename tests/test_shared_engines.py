@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from browsers import BROWSERS, LOOK_PAGE, LOOK_SHOT, POSITIONS, Browser, same_colours
+from browsers import BROWSERS, LOOK_PAGE, LOOK_SHOT, POSITIONS, Shown, same_colours
 from PIL import Image
 from viewed_run import needs_gl, record
 
@@ -19,21 +21,28 @@ CHOSEN = """(() => {
   return rushhour.toScreen(p.x - 0.5 * p.length * Math.cos(p.turn), p.y - 0.5 * p.length * Math.sin(p.turn));
 })()"""
 VIEW = [sys.executable, "-m", "rushhour", "view"]
-ENGINES = {name: BROWSERS[name] for name in ("firefox", "webkit")}
+Engine = tuple[Any, Callable[[Any, str], Shown]]
+
+
+@pytest.fixture(scope="module", params=["firefox", "webkit"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """A browser, and what opens a page in it."""
+    begin, open_page = BROWSERS[request.param]
+    with begin() as browser:
+        yield browser, open_page
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
 def test_an_engine_opens_plays_seeks_searches_clicks_follows_and_changes_its_theme(
-    tmp_path: Path, engine: Browser
+    tmp_path: Path, engine: Engine
 ) -> None:
     needs_gl().close()
     record(tmp_path / "run.h5", steps=180, vehicles=80)
     assert main(["share", str(tmp_path / "run.h5"), "-o", str(tmp_path / "run.html")]) == 0
     shot = tmp_path / "shot.png"
     assert main(["view", str(tmp_path / "run.h5"), "--shot", str(shot), *LOOK_SHOT]) == 0
-    begin, open_page = engine
-    with begin() as browser, RunFile(tmp_path / "run.h5") as run:
+    browser, open_page = engine
+    with RunFile(tmp_path / "run.h5") as run:
         page, names = open_page(browser, (tmp_path / "run.html").as_uri()), run.vehicle_names()
         page.press("Space")
         page.until("rushhour.time > 1")
@@ -66,13 +75,12 @@ def test_an_engine_opens_plays_seeks_searches_clicks_follows_and_changes_its_the
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
-def test_an_engine_watches_a_world_that_view_serves(tmp_path: Path, engine: Browser) -> None:
+def test_an_engine_watches_a_world_that_view_serves(tmp_path: Path, engine: Engine) -> None:
     net = str(tmp_path / "net.h5")
     assert main(["generate", "grid", "--rows", "2", "--columns", "2", "-o", net]) == 0
-    begin, open_page = engine
+    browser, open_page = engine
     words = [*VIEW, net, "--live", "40", "--browser"]
-    with begin() as browser, subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as served:
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as served:
         try:
             assert served.stdout is not None
             said = (word for line in served.stdout for word in line.split())
@@ -89,14 +97,13 @@ def test_an_engine_watches_a_world_that_view_serves(tmp_path: Path, engine: Brow
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
-def test_an_engine_plays_a_folder_that_a_web_server_gives(tmp_path: Path, engine: Browser) -> None:
+def test_an_engine_plays_a_folder_that_a_web_server_gives(tmp_path: Path, engine: Engine) -> None:
     run = record(tmp_path / "run.h5", steps=60, vehicles=40)
     assert main(["share", str(run), "--folder", str(tmp_path / "site")]) == 0
-    begin, open_page = engine
+    browser, open_page = engine
     words = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     words += ["--directory", str(tmp_path / "site")]
-    with begin() as browser, subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             port = server.stdout.readline().split(" port ")[1].split()[0]
