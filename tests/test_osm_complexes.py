@@ -31,10 +31,12 @@ REAL: Final = {
     "columbus": "osm_columbus/columbus.osm.gz",
     "porto": "osm_porto/porto_portugal.osm.pbf",
 }
-MARKS: Final = {"columbus": [pytest.mark.slow], "porto": [pytest.mark.slow, pytest.mark.soak]}
+LARGE: Final = ("columbus", "porto")  # of which CI looks at the middle
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=MARKS.get(n, [])) for n in REAL])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.soak] if n in LARGE else []) for n in REAL]
+)
 def test_junctions_of_real_maps_have_none_of_the_faults_that_are_known(name: str):
     path = data_folder(REAL[name].split("/")[0]) / REAL[name].split("/")[1]
     found = Counter(one.check for one in junction_findings(import_network(path)))
@@ -133,6 +135,14 @@ def test_no_stop_line_lies_where_others_drive_though_streets_are_short(name: str
     path = data_folder("osm_porto") / "porto_portugal.osm.pbf"
     network = import_network(path, OsmOptions(box=CRAMPED[name]))
     assert network.n_connectors > 20
+    assert [one.message for one in junction_findings(network)] == []
+
+
+@pytest.mark.slow
+def test_junctions_in_the_middle_of_columbus_have_none_of_the_faults_that_are_known():
+    path = data_folder("osm_columbus") / "columbus.osm.gz"
+    network = import_network(path, OsmOptions(box=(-83.02, 39.94, -82.97, 39.98)))
+    assert network.n_connectors > 2000
     assert [one.message for one in junction_findings(network)] == []
 
 
