@@ -11,7 +11,7 @@ from rushhour.traffic.steering.classes import GAME, body_types
 from rushhour.traffic.steering.followers import Driver, at_start, driver_table, path_table
 
 
-def crowd_hash(n: int = 9000, frames: int = 40) -> str:
+def crowd_hash(n: int = 9000, frames: int = 20) -> str:
     """State of n followers on winding paths."""
     draw = np.random.default_rng(1)
     ways = path_table([np.cumsum(draw.uniform(-2, 8, (30, 3)), axis=0) for _ in range(50)])
