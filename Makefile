@@ -31,7 +31,7 @@ slow: $(STAMP)
 
 # Fast and slow tests at once: files are read, and kernels loaded, by each process once. Files with tests
 # of 15 s and more are begun first, so that no core waits for them at the end.
-LONGEST := $(patsubst %,tests/test_%.py,ranks fuzz docs study study_engines ranks_command journey car_races osm_complexes fit_siouxfalls capacity)
+LONGEST := $(patsubst %,tests/test_%.py,ranks ranks_command docs fit_siouxfalls journey real_runs every_option study study_engines notebooks capacity fuzz viewer_window)
 every: $(STAMP)
 	$(BIN)/rushhour compile
 	$(PYTEST) -m "not soak" --durations=10 $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/test_*.py))
