@@ -221,7 +221,7 @@ def test_an_oversaturated_light_lets_the_saturation_flow_through():
     network = generate(
         "cross", length=300.0, control="signals", turns="T", entries="SE", green=30.0, cycle=60.0
     )
-    passed = load(network, [straight_on("S")], kind=alike(time_gap=1.12))
+    passed = load(network, [straight_on("S")], kind=alike(time_gap=1.12), measured=1800.0)
     assert passed.flow() == pytest.approx(1800.0 * 30.0 / 60.0, rel=0.03)
 
 
