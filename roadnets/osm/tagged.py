@@ -154,5 +154,6 @@ def ring_size(ring: Ring) -> float:
     >>> ring_size(np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 3.0)]))
     3.0
     """
-    x, y = (ring - ring[0]).T
-    return 0.5 * abs(float(x @ np.roll(y, -1) - np.roll(x, -1) @ y))
+    around = ring - ring[0]
+    (x, y), (u, v) = around.T, np.concatenate((around[1:], around[:1])).T
+    return 0.5 * abs(float(x @ v - u @ y))

@@ -7,6 +7,7 @@ from the extra `data`.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import ne
 from pathlib import Path
 from typing import Any, Final
 
@@ -208,12 +209,21 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     ways: list[OsmWay] = []
     places: dict[int, tuple[float, float]] = {}
     skipped: dict[str, int] = {}
-    roads = osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY).with_locations()
-    restrictions, members = _relations(osmium, path)
-    only_ways = roads.with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
+    node_tags: dict[int, Tags] = {}
+    restrictions: list[Restriction] = []
+    members: list[list[int]] = []  # ways around each area that is built up
+    every = osmium.osm.NODE | osmium.osm.WAY | osmium.osm.RELATION
+    things = osmium.FileProcessor(str(path), every).with_locations()
     built_up: list[list[Line]] = []
     areas: list[list[int]] = []  # nodes around those that osmium cannot place all
-    for way in only_ways.with_filter(osmium.filter.KeyFilter("highway", *BUILT_UP)):
+    keys = osmium.filter.KeyFilter("highway", "barrier", "junction", "type", *BUILT_UP)
+    for way in things.with_filter(keys):
+        if way.is_node():
+            _note_signs(way, node_tags)
+            continue
+        if way.is_relation():
+            _note_relation(way, restrictions, members)
+            continue
         tags = dict(way.tags)
         if "highway" not in tags:
             if is_built_up(tags) and len(way.nodes) > 3 and way.is_closed():
@@ -241,16 +251,10 @@ def _read(osmium: Any, path: Path, service: str) -> tuple[Any, ...]:
     _place_negative(osmium, path, (way.nodes for way in ways), places)
     _place_negative(osmium, path, areas, places)
     built_up += [[line] for refs in areas for line in _line_of(refs, places)]
-    node_tags: dict[int, Tags] = {}
-    signs = osmium.FileProcessor(str(path), osmium.osm.NODE)
-    for node in signs.with_filter(osmium.filter.KeyFilter("highway", "barrier", "junction")):
-        tags = node.tags
-        if tags.get("highway") in SIGN_NODES or "barrier" in tags or "junction" in tags:
-            node_tags[node.id] = {key: tags[key] for key in NODE_KEYS if key in tags}
     ways.sort(key=lambda way: way.id)
     restrictions.sort(key=lambda r: r.id)
     built_up += _of_relations(osmium, path, members)
-    return ways, places, node_tags, restrictions, skipped, built_up, _bounds(roads.header.box())
+    return ways, places, node_tags, restrictions, skipped, built_up, _bounds(things.header.box())
 
 
 def _bounds(box: Any) -> Box | None:
@@ -286,26 +290,30 @@ def _line_of(refs: list[int], places: dict[int, tuple[float, float]]) -> list[Li
     return [np.array([places[ref] for ref in refs])] if places.keys() >= set(refs) else []
 
 
-def _relations(osmium: Any, path: Path) -> tuple[list[Restriction], list[list[int]]]:
-    """Turn restrictions, and the ways around each area that is built up."""
-    restrictions: list[Restriction] = []
-    members: list[list[int]] = []
-    relations = osmium.FileProcessor(str(path), osmium.osm.RELATION)
-    for relation in relations.with_filter(osmium.filter.KeyFilter("type")):
-        kind = relation.tags["type"]
-        if kind == "restriction":
-            roles: dict[str, list[int]] = {}
-            for member in relation.members:
-                roles.setdefault(member.role + member.type, []).append(member.ref)
-            restrictions.append(
-                Restriction(
-                    relation.id, dict(relation.tags), roles.get("fromw", []), roles.get("vian", []),
-                    roles.get("viaw", []), roles.get("tow", []),
-                )
-            )  # fmt: skip
-        elif kind == "multipolygon" and is_built_up(dict(relation.tags)):
-            members.append([member.ref for member in relation.members if member.type == "w"])
-    return restrictions, members
+def _note_signs(node: Any, node_tags: dict[int, Tags]) -> None:
+    """Keep what the tags of a node say of junctions."""
+    tags = node.tags
+    if tags.get("highway") in SIGN_NODES or "barrier" in tags or "junction" in tags:
+        node_tags[node.id] = {key: tags[key] for key in NODE_KEYS if key in tags}
+
+
+def _note_relation(
+    relation: Any, restrictions: list[Restriction], members: list[list[int]]
+) -> None:
+    """Keep a turn restriction, or the ways around an area that is built up."""
+    kind = relation.tags.get("type")
+    if kind == "restriction":
+        roles: dict[str, list[int]] = {}
+        for member in relation.members:
+            roles.setdefault(member.role + member.type, []).append(member.ref)
+        restrictions.append(
+            Restriction(
+                relation.id, dict(relation.tags), roles.get("fromw", []), roles.get("vian", []),
+                roles.get("viaw", []), roles.get("tow", []),
+            )
+        )  # fmt: skip
+    elif kind == "multipolygon" and is_built_up(dict(relation.tags)):
+        members.append([member.ref for member in relation.members if member.type == "w"])
 
 
 def _of_relations(osmium: Any, path: Path, members: list[list[int]]) -> list[list[Line]]:
@@ -409,7 +417,14 @@ def _cut_missing(
     missing: dict[int, int] = {}
     rest: list[OsmWay] = []
     for way in ways:
-        lost = sum(node not in places for node in way.nodes)
+        nodes = way.nodes
+        if (
+            len(nodes) > 1
+            and all(map(places.__contains__, nodes))
+            and all(map(ne, nodes, nodes[1:]))
+        ):
+            continue
+        lost = sum(node not in places for node in nodes)
         clean: list[list[int]] = [[]]
         for node in way.nodes:
             if node not in places:

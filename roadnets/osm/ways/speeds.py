@@ -31,7 +31,9 @@ _URBAN: Final = ("urban", "living_street", "nsl_restricted")
 def zone_of(tags: dict[str, str]) -> bool | None:
     """Whether a way is in town by what its zone says, such as DE:urban; None where none says it."""
     for key in ("zone:traffic", *ZONE_KEYS[:3], "maxspeed"):
-        value = tags.get(key, "").split(";")[0].strip().lower()
+        if key not in tags:
+            continue
+        value = tags[key].split(";")[0].strip().lower()
         prefix, _, zone = value.partition(":")
         zone = zone or prefix
         if zone.startswith("zone") or zone in _URBAN:

@@ -53,7 +53,7 @@ class Direction(NamedTuple):
     @property
     def cars(self) -> bool:
         """Whether cars may use it."""
-        return self.lanes > sum(self.bus)
+        return self.lanes > (sum(self.bus) if self.bus else 0)
 
     @property
     def car_lanes(self) -> list[int]:
