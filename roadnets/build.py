@@ -75,12 +75,12 @@ def _turns(
     turn = np.where(angle > 0.0, LEFT, RIGHT).astype(np.int8)
     turn[np.abs(angle) <= THROUGH] = STRAIGHT
     turn[back & (np.abs(angle) > U_TURN_FROM)] = U_TURN
-    for k, i in enumerate(index.sequence):
-        given = draft.connectors[i].turn
+    for k, c in enumerate(index.connectors):
+        given = c.turn
         if given is not None:
             if not STRAIGHT <= given <= U_TURN:
                 raise NetworkError(
-                    f"{connector_name(draft.connectors[i])}: turn {given}; use one of "
+                    f"{connector_name(c)}: turn {given}; use one of "
                     "kernels.core.network or leave it out"
                 )
             turn[k] = given
@@ -91,7 +91,7 @@ def _must_stop(
     draft: Draft, index: DraftIndex, intersection: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
     """Who has a stop sign: as drafted, all at an all-way stop, else the roads of least priority."""
-    marked = np.array([draft.connectors[i].must_stop for i in index.sequence], bool)
+    marked = np.array([c.must_stop for c in index.connectors], bool)
     control = np.array([i.control for i in draft.intersections], np.uint8)[intersection]
     marked |= control == ALL_WAY_STOP
     priority = np.array([r.priority for r in draft.roads])[index.lane_road[index.from_lane]]
@@ -117,12 +117,12 @@ def _checked_speeds(draft: Draft, index: DraftIndex) -> NDArray[np.float64]:
             )
     speed = np.array([lane.speed for lane in lanes])
     across = np.minimum(speed[index.from_lane], speed[index.to_lane])
-    for k, i in enumerate(index.sequence):
-        given = draft.connectors[i].speed
+    for k, c in enumerate(index.connectors):
+        given = c.speed
         if given is not None:
             if not 0.0 < given <= FASTEST:
                 raise NetworkError(
-                    f"{connector_name(draft.connectors[i])}: speed {given} m/s; "
+                    f"{connector_name(c)}: speed {given} m/s; "
                     f"give more than 0, at most {FASTEST:.0f}, or leave it out"
                 )
             across[k] = given
@@ -138,7 +138,7 @@ def _lanes(
     length, speed = shapes.length, _checked_speeds(draft, index)
     width = np.array([lane.width for lane in lanes])
     mask = np.array([lane.permissions & 0xFFFFFFFF for lane in lanes], np.uint32)
-    own = np.array([draft.connectors[i].permissions & 0xFFFFFFFF for i in index.sequence])
+    own = np.array([c.permissions & 0xFFFFFFFF for c in index.connectors])
     across = own.astype(np.uint32) & mask[index.from_lane] & mask[index.to_lane]
     ends_at = index.road_to[index.lane_road]
     by_target = np.argsort(index.to_lane, kind="stable").astype(np.int32)
@@ -148,7 +148,7 @@ def _lanes(
     profile_start, entry = np.empty(n + m + 1, np.int32), np.empty(n + m)
     bends_for = speed
     if not own_limits:  # what a file says of its lanes and connectors holds: no bend is worth less
-        said = [draft.connectors[i].speed is not None for i in index.sequence]
+        said = [c.speed is not None for c in index.connectors]
         on_roads = np.full(n, not draft.bends_bind)
         bends_for = np.where(np.concatenate([on_roads, said]), 0.0, speed)
     used = lay_profiles(
@@ -268,9 +268,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     index = index_draft(draft)
     signals = pack_signals(draft.signals)
     road_shapes, shift = lane_shapes(draft)
-    shapes, road_shapes, across = joined(
-        road_shapes, connector_shapes(draft, index, road_shapes, shift)
-    )
+    shapes, road_shapes, across = joined(road_shapes, connector_shapes(index, road_shapes, shift))
     n, m = len(index.lane_road), len(index.sequence)
     lanes = _lanes(draft, index, shapes, lateral_acceleration, own_limits)
     intersections = _intersections(draft, index, lanes, shift)
@@ -282,11 +280,9 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     )
     assert_symmetric(pairs, m)
     yields = find_yields(draft, index, pairs, at, turn, must_stop, last)
-    signal = np.array(
-        [index.signal.get(draft.connectors[i].signal or "", -1) for i in index.sequence], np.int32
-    )
-    signalled = zip(signal.tolist(), index.sequence, strict=True)
-    link = [draft.connectors[i].link if program >= 0 else -1 for program, i in signalled]
+    signal = np.array([index.signal.get(c.signal or "", -1) for c in index.connectors], np.int32)
+    signalled = zip(signal.tolist(), index.connectors, strict=True)
+    link = [c.link if program >= 0 else -1 for program, c in signalled]
     conflict_start = _starts(pairs.here, m)
     connectors = Connectors(
         from_lane=index.from_lane,

@@ -13,9 +13,11 @@ from rushhour.roadnets.lint.ends import OPENSTREETMAP
 from rushhour.roadnets.loading import load_network, read_draft
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.osm.network import OsmOptions
+from rushhour.roadnets.reading.collecting import without_collection
 from rushhour.roadnets.signals.safe_programs import finish_draft
 
 
+@without_collection()
 def import_network(
     path: Path,
     osm: OsmOptions | None = None,

@@ -8,7 +8,7 @@ intersections: "Main St: A St - B St".
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -119,9 +119,14 @@ class StreetIndex:
             for road in np.flatnonzero(column >= 0).tolist():
                 for part in parts[column[road]]:
                     self.exact.setdefault(part, []).append(road)
-        self._alike: dict[str, list[str]] = {}  # names by what they share
+
+    @cached_property
+    def _alike(self) -> dict[str, list[str]]:
+        """Names by what they share."""
+        found: dict[str, list[str]] = {}
         for name in self.exact:
-            self._alike.setdefault(_key(name), []).append(name)
+            found.setdefault(_key(name), []).append(name)
+        return found
 
     def __repr__(self) -> str:
         return fact_line("StreetIndex", {"names": len(self.exact)})

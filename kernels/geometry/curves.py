@@ -217,6 +217,26 @@ def add_up_steps(
 
 
 @kernel
+def add_up_turns(
+    heading: NDArray[np.float64],
+    start: NDArray[np.int32],
+    turning: NDArray[np.float64],
+    lo: int,
+    hi: int,
+) -> None:
+    """Add up by how much each line lo .. hi-1 turns, there and back, from its first step to its last.
+
+    Reads heading, rad from a point to the next, and start of the lines' points; writes turning, rad.
+    """
+    for line in range(lo, hi):
+        total = 0.0
+        for p in range(start[line] + 1, start[line + 1] - 1):
+            turn = heading[p] - heading[p - 1]
+            total += abs((turn + math.pi) % (2.0 * math.pi) - math.pi)
+        turning[line] = total
+
+
+@kernel
 def place_at(
     points: NDArray[np.float64], station: NDArray[np.float64], lo: int, hi: int, s: float
 ) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.geometry.slopes import add_up_pulls
 from rushhour.roadnets.drafts.draft import Draft, DraftRoad
 from rushhour.roadnets.drafts.index import DraftIndex
 from rushhour.roadnets.drafts.shapes import Shapes
@@ -232,18 +233,19 @@ def _least_steep(height: Values, free: NDArray[np.bool_], slopes: _Slopes) -> Va
     )
     scale = np.where(free & (diagonal > 0.0), 1.0 / np.maximum(diagonal, 1e-12), 0.0)
 
-    def pulled(z: Values, rise: Values | float) -> Values:
-        force = slopes.weight * (z[slopes.end] - z[slopes.start] - rise)
-        found = np.bincount(slopes.end, force, n) - np.bincount(slopes.start, force, n)
-        return np.where(free, found, 0.0)
+    def pulled(z: Values, rise: Values) -> Values:
+        found = np.zeros((2, n))
+        add_up_pulls(z, slopes.start, slopes.end, rise, slopes.weight, found[0], found[1])
+        return np.where(free, found[0] - found[1], 0.0)
 
     rest = -pulled(height, slopes.rise)
     along = scale * rest
     size = first = float((rest * along).sum())
+    even = np.zeros(slopes.rise.size)
     for _ in range(STEPS):
         if size <= CLOSE * CLOSE * first or size <= 0.0:
             break
-        pull = pulled(along, 0.0)
+        pull = pulled(along, even)
         step = size / float((along * pull).sum())
         height = height + step * along
         rest = rest - step * pull

@@ -33,6 +33,7 @@ class DraftIndex:
     road_from: NDArray[np.int32]  # (n_roads,) intersection
     road_to: NDArray[np.int32]  # (n_roads,)
     sequence: NDArray[np.int32]  # (n_connectors,) draft connector
+    connectors: list[DraftConnector]  # in the order of `sequence`
     place: NDArray[np.int32]  # (draft connectors,) network connector
     from_lane: NDArray[np.int32]  # (n_connectors,)
     to_lane: NDArray[np.int32]  # (n_connectors,)
@@ -158,6 +159,7 @@ def index_draft(draft: Draft) -> DraftIndex:
         road_from=road_from,
         road_to=road_to,
         sequence=sequence[new],
+        connectors=[draft.connectors[i] for i in sequence[new].tolist()],
         place=place,
         from_lane=ordered[new, 0].copy(),
         to_lane=ordered[new, 1].copy(),

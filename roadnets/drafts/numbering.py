@@ -43,8 +43,7 @@ def numbered_by_place(draft: Draft) -> Draft:
     intersections = [draft.intersections[i] for i in order.tolist()]
     place = {i.id: number for number, i in enumerate(intersections)}
     last = len(place)  # of an end that is no intersection: told when names are looked up
-    roads = sorted(
-        draft.roads,
-        key=lambda r: (place.get(r.to_intersection, last), place.get(r.from_intersection, last)),
-    )
+    to = [place.get(r.to_intersection, last) for r in draft.roads]
+    by = np.lexsort(([place.get(r.from_intersection, last) for r in draft.roads], to))
+    roads = [draft.roads[r] for r in by.tolist()]
     return replace(draft, intersections=intersections, roads=roads)

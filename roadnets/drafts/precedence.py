@@ -44,8 +44,9 @@ def _goes_on_red(draft: Draft, index: DraftIndex) -> NDArray[np.bool_]:
                     if letter == "s"}
         for signal in draft.signals
     }  # fmt: skip
-    given = [draft.connectors[i] for i in index.sequence]
-    return np.array([c.signal is not None and c.link in links[c.signal] for c in given], bool)
+    return np.array(
+        [c.signal is not None and c.link in links[c.signal] for c in index.connectors], bool
+    )
 
 
 def find_yields(
@@ -68,9 +69,9 @@ def find_yields(
     stated = np.array([i.yields is not None for i in draft.intersections], bool)[node]
     road = index.lane_road[index.from_lane]
     priority = np.array([r.priority for r in draft.roads], np.int64)[road]
-    for k, i in enumerate(index.sequence):
-        own = draft.connectors[i].priority
-        priority[k] = priority[k] if own is None else own
+    for k, c in enumerate(index.connectors):
+        if c.priority is not None:
+            priority[k] = c.priority
     rank = np.where(must_stop, 0, 1) * (1 << 40) + priority
     # Positive: the other comes from the right.
     diff = wrapped(heading[index.from_lane[other]] - heading[index.from_lane[here]])

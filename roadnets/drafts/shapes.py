@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.geometry.curves import add_up_steps, find_segments, sample_curves
+from rushhour.kernels.geometry.curves import (
+    add_up_steps,
+    add_up_turns,
+    find_segments,
+    sample_curves,
+)
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.index import DraftIndex, connector_name
 from rushhour.roadnets.errors import NetworkError
@@ -220,14 +225,11 @@ def _tamed(
     net = np.arctan2(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0], (u * v).sum(axis=1))
     chord = np.hypot(*(q - p).T)
     far = np.flatnonzero(np.abs(net) <= TURNS_BACK)
-    owner = np.repeat(np.arange(len(curves)), np.diff(start))
+    length = stations(points, start)[start[1:] - 1]
     step = np.diff(points, axis=0)
-    within = owner[1:] == owner[:-1]
-    length = np.bincount(owner[1:][within], np.hypot(*step[within].T), len(curves))
     heading = np.arctan2(step[:, 1], step[:, 0])
-    turn = _turn(np.diff(heading))
-    within = owner[2:] == owner[:-2]
-    turning = np.bincount(owner[2:][within], turn[within], len(curves)).astype(float)
+    turning = np.empty(len(curves))
+    add_up_turns(heading, start, turning, 0, len(curves))
     leave, join = (np.arctan2(one[:, 1], one[:, 0]) for one in (u, v))
     turning += _turn(heading[start[:-1]] - leave) + _turn(join - heading[start[1:] - 2])
     left = far[(length[far] > LONGEST_WAY * chord[far]) | (turning[far] > MOST_TURNING)]
@@ -259,22 +261,18 @@ def _turn(angle: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.abs(wrapped(angle)))
 
 
-def connector_shapes(
-    draft: Draft, index: DraftIndex, lanes: Shapes, shift: tuple[float, float]
-) -> Shapes:
+def connector_shapes(index: DraftIndex, lanes: Shapes, shift: tuple[float, float]) -> Shapes:
     """Shapes of all connectors in network order: given ones moved to fit, others built smooth."""
     n = len(index.sequence)
     starts = lanes.points[lanes.start[index.from_lane + 1] - 1]
     ends = lanes.points[lanes.start[index.to_lane]]
-    leaving, joining = end_directions(lanes)[1], end_directions(lanes)[0]
+    joining, leaving = end_directions(lanes)
     given: dict[int, NDArray[np.float64]] = {}
-    for k, i in enumerate(index.sequence):
-        c = draft.connectors[i]
+    for k, c in enumerate(index.connectors):
         if c.shape is not None:
             shape = _checked(c.shape, connector_name(c)) - np.array(shift)
             given[k] = _moved(shape, starts[k], ends[k])
-    built = [k for k in range(n) if k not in given]
-    free = np.array(built, np.int64)
+    free = np.setdiff1d(np.arange(n), list(given))
     curves = np.hstack(
         [starts[free], leaving[index.from_lane[free]], ends[free], joining[index.to_lane[free]]]
     )
@@ -295,7 +293,7 @@ def connector_shapes(
     for k in np.flatnonzero(station[start[1:] - 1] < SHORTEST).tolist():  # lanes that touch
         station[start[k] : start[k + 1]] = np.linspace(0.0, SHORTEST, start[k + 1] - start[k])
     for k in np.flatnonzero(~(station[start[1:] - 1] <= LONGEST)).tolist():
-        name = connector_name(draft.connectors[index.sequence[k]])
+        name = connector_name(index.connectors[k])
         raise NetworkError(f"{name}: longer than {LONGEST:.0f} m; correct the roads it joins")
     return Shapes(points, start, station)
 

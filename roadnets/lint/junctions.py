@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.network import U_TURN
+from rushhour.kernels.geometry.curves import add_up_turns
 from rushhour.roadnets.drafts.fixed_lanes import LEAST
+from rushhour.roadnets.drafts.shapes import stations
 from rushhour.roadnets.findings import Finding, finding
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.geometry.angles import wrapped
@@ -74,19 +76,17 @@ def _bends(network: Network, a: int, b: int) -> Bends:
     points, m = network.points, b - a
     start = network.point_start.astype(np.int64)
     own = start[n + a : n + b + 1]
-    step = np.diff(points[own[0] : own[-1]], axis=0)
-    size, heading = np.hypot(step[:, 0], step[:, 1]), np.arctan2(step[:, 1], step[:, 0])
-    owner = np.repeat(np.arange(m), np.diff(own))
-    within = owner[1:] == owner[:-1]
-    length = np.bincount(owner[1:][within], size[within], m).astype(float)
-    turn = np.abs(wrapped(np.diff(heading)))
-    inner = within[1:] & within[:-1]
-    turning = np.bincount(owner[1:-1][inner], turn[inner], m).astype(float)
+    shape, begin = points[own[0] : own[-1]], (own - own[0]).astype(np.int32)
+    step = np.diff(shape, axis=0)
+    heading = np.arctan2(step[:, 1], step[:, 0])
+    length = stations(shape, begin)[begin[1:] - 1]
+    turning = np.empty(m)
+    add_up_turns(heading, begin, turning, 0, m)
     before = points[start[from_lane + 1] - 1] - points[start[from_lane + 1] - 2]
     behind = points[start[to_lane] + 1] - points[start[to_lane]]
     leave, join = (np.arctan2(one[:, 1], one[:, 0]) for one in (before, behind))
     net = wrapped(join - leave)
-    first, last = own[:-1] - own[0], own[1:] - own[0] - 2
+    first, last = begin[:-1], begin[1:] - 2
     turning += np.abs(wrapped(heading[first] - leave)) + np.abs(wrapped(join - heading[last]))
     straight = np.hypot(*(points[own[1:] - 1] - points[own[:-1]]).T)
     return Bends(length, straight, np.where(length > TOUCHING, turning, np.abs(net)), net)
