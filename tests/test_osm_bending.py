@@ -43,12 +43,19 @@ def crossroads(inside: float, angle: float) -> list[Line]:
     ]  # fmt: skip
 
 
+def bent(
+    homes: list[list[tuple[int, int]]], lines: list[Line], road: NDArray[np.int64]
+) -> dict[tuple[int, int], Line]:
+    """Shapes of movements between lines that bend."""
+    return bent_ways(homes, lines, np.array([line[[0, 1, -2, -1]] for line in lines]), road)
+
+
 @pytest.mark.parametrize("angle", [radians(a) for a in (35.0, 60.0, 90.0, 120.0, 145.0, -90.0)])
 @pytest.mark.parametrize("inside", [0.8, 2.0, 3.5])
 def test_a_way_over_a_street_is_led_past_its_stop_line(inside: float, angle: float) -> None:
     lines = crossroads(inside, angle)
     pairs = [(0, 1), (2, 3)]
-    ways = bent_ways([pairs], lines, np.arange(4))
+    ways = bent([pairs], lines, np.arange(4))
     assert set(ways) == {(0, 1)}
     way = ways[0, 1]
     assert way[0] == pytest.approx(lines[0][-1]) and way[-1] == pytest.approx(lines[1][0])
@@ -60,16 +67,16 @@ def test_a_way_over_a_street_is_led_past_its_stop_line(inside: float, angle: flo
 
 def test_ways_that_lead_over_nothing_are_left_alone() -> None:
     lines = crossroads(-3.0, radians(90.0))
-    assert bent_ways([[(0, 1), (2, 3)]], lines, np.arange(4)) == {}
-    assert bent_ways([], lines, np.arange(4)) == {}
+    assert bent([[(0, 1), (2, 3)]], lines, np.arange(4)) == {}
+    assert bent([], lines, np.arange(4)) == {}
 
 
 def test_streets_of_other_intersections_and_of_the_movement_itself_are_in_no_way() -> None:
     lines = crossroads(2.0, radians(90.0))
-    assert bent_ways([[(0, 1)], [(2, 3)]], lines, np.arange(4)) == {}
-    assert bent_ways([[(0, 1), (2, 3)]], lines, np.array([0, 1, 0, 3])) == {}
+    assert bent([[(0, 1)], [(2, 3)]], lines, np.arange(4)) == {}
+    assert bent([[(0, 1), (2, 3)]], lines, np.array([0, 1, 0, 3])) == {}
 
 
 def test_a_way_that_would_have_to_swing_round_stays_as_it_is() -> None:
     """The street from the side reaches 25 m over the line: no way round it is near the straight one."""
-    assert bent_ways([[(0, 1), (2, 3)]], crossroads(25.0, radians(90.0)), np.arange(4)) == {}
+    assert bent([[(0, 1), (2, 3)]], crossroads(25.0, radians(90.0)), np.arange(4)) == {}

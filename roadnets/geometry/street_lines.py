@@ -35,7 +35,8 @@ def part(line: Line, start: float, end: float) -> Line:
         return piece
     at = stations(line)
     inner = line[(at > start + 0.05) & (at < end - 0.05)]
-    return np.vstack((point_at(line, start), inner, point_at(line, end)))
+    first, last = np.column_stack([np.interp((start, end), at, line[:, c]) for c in (0, 1)])
+    return np.vstack((first, inner, last))
 
 
 def side_line(line: Line, offset: float) -> Line:

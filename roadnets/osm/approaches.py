@@ -43,6 +43,7 @@ def approaches_of(
     used: roads that are drawn.
     """
     found: list[Approach] = []
+    plain = True  # one lane each, for all
     for road in roads:
         after = [(other, angle) for other, angle in turns.follow[road] if other in used]
         if not after:
@@ -56,16 +57,17 @@ def approaches_of(
         entry = direction(streets.links[road[0]], road[1])
         onward = [direction(link, other[1]) for link, (other, _) in zip(beyond, after, strict=True)]
         cars = [j for j, lanes in enumerate(onward) if lanes.cars]
-        if entry.cars and len(cars) < len(after):  # to cars, which exit leads straight on
+        if len(cars) < len(after) and entry.cars:  # to cars, which exit leads straight on
             goes_on = cars.index(around) if around in cars else -1
             own = letters_for([after[j][1] for j in cars], [ranks[j] for j in cars], goes_on)
             for j, letter in zip(cars, own, strict=True):
                 letters[j] = letter
+        plain = plain and all(lanes.lanes == 1 and not lanes.bus for lanes in (entry, *onward))
         exits = list(zip(letters, onward, strict=True))
         pairs = pairs_of(entry, exits)
         if len(after) == 1 and entry.cars and onward[0].cars:
             pairs[0] = _aligned(streets, road, after[0][0], pairs[0])
-        if not streets.links[road[0]].rules.ring:
+        if True in rings and not streets.links[road[0]].rules.ring:
             for (_, lanes), ring, found_pairs in zip(exits, rings, pairs, strict=True):
                 if ring and found_pairs:  # every lane: to change on the ring is often too late
                     last, first = found_pairs[-1]
@@ -79,9 +81,10 @@ def approaches_of(
                 ],
             )
         )
-    _join_side_by_side(streets, found)
-    _part_side_by_side(streets, found)
-    _feed_spare_lanes(streets, found)
+    if not plain:
+        _join_side_by_side(streets, found)
+        _part_side_by_side(streets, found)
+        _feed_spare_lanes(streets, found)
     _end_lanes(streets, found)
     return found
 
@@ -165,7 +168,7 @@ def _end_lanes(streets: Streets, approaches: list[Approach]) -> None:
 
     Joined to the lane beside them, that one would stop to take turns, and through traffic would use them.
     """
-    for approach in approaches:
+    for approach in approaches if streets.lane_ends else ():
         index, forward = approach.road
         kerb = streets.lane_ends.get(node_at(streets.links[index], not forward))
         if kerb is not None and len(approach.exits) == 1:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.roadnets.drafts.shapes import smooth_curves
+from rushhour.roadnets.drafts.shapes import stations as along_each
 from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.street_lines import Line, line_length, point_at, stations
@@ -32,20 +33,20 @@ LanePair = tuple[int, int]  # the lane that a movement leaves, and the one that 
 
 
 def bent_ways(
-    homes: list[list[LanePair]], lines: list[Line], road: NDArray[np.int64]
+    homes: list[list[LanePair]], lines: list[Line], tips: Points, road: NDArray[np.int64]
 ) -> dict[LanePair, Line]:
-    """Shapes of movements that bend, (k, 2) m. homes: movements of each intersection; road: of each lane."""
+    """Shapes of movements that bend, (k, 2) m. homes: movements of each intersection; tips: the first
+    two and the last two points of each lane's line, (n, 4, 2); road: of each lane.
+    """
     pairs = np.array([pair for here in homes for pair in here], np.int64).reshape(-1, 2)
     if not len(pairs):
         return {}
     home = np.repeat(np.arange(len(homes)), [len(here) for here in homes])
-    some = pairs.tolist()
-    places = _places([lines[a][-2:] for a, _ in some], [lines[b][:2] for _, b in some])
+    places = _places(tips[pairs[:, 0], 2:], tips[pairs[:, 1], :2])
     points, begin = smooth_curves(places)
     first = begin.astype(np.int64)
     ends, i, j = ends_beside(pairs, home, road)
-    bodies = [body_of(lines[one // 2], one % 2 == 1) for one in ends.tolist()]
-    over = lines_of(bodies)
+    over = bodies_of(lines, ends)
     reach = farthest_crossings(Lines.of(points, first[:-1], first[1:] - 1), over, i, j)
     ways = {m: points[first[m] : first[m + 1]] for m in set(i[reach > OVER].tolist())}
     for _ in range(ROUNDS):
@@ -62,7 +63,8 @@ def bent_ways(
         if not worst:
             break
         for m, (far, street) in worst.items():
-            ways[m] = _bent(ways[m], bodies[street], far)
+            body = over.points[over.first[street] : over.last[street] + 1]
+            ways[m] = _bent(ways[m], body, far)
         ways = {m: way for m, way in ways.items() if _keeps_near(places[m], way)}
     else:
         ways = {m: way for m, way in ways.items() if m not in worst}
@@ -83,9 +85,8 @@ def ends_beside(pairs: Ints, home: Ints, road: Ints) -> tuple[Ints, Ints, Ints]:
     return ends, i[other], j[other]
 
 
-def _places(before: list[Line], behind: list[Line]) -> Points:
+def _places(leave: Points, join: Points) -> Points:
     """Where movements start and end and in which directions, (n, 8); of each lane the piece next to it."""
-    leave, join = np.array(before), np.array(behind)
     u, v = (one[:, 1] - one[:, 0] for one in (leave, join))
     u, v = (step / np.hypot(step[:, 0], step[:, 1])[:, None] for step in (u, v))
     return np.hstack((leave[:, 1], u, join[:, 0], v))
@@ -98,6 +99,22 @@ def body_of(line: Line, ends: bool) -> Line:
         return line
     along = np.cumsum(np.hypot(*np.diff(line, axis=0).T))
     return line[: int(np.searchsorted(along, NEAR)) + 2]
+
+
+def bodies_of(lines: list[Line], ends: Ints, whole: int = 2) -> Lines:
+    """What `body_of` says of ends of lanes (lane * 2 + whether it ends there); those of `whole` points
+    or fewer are never cut."""
+    some = [lines[one] for one in (ends // 2).tolist()]
+    counts = np.fromiter(map(len, some), np.int64, len(some))
+    start = np.concatenate(([0], np.cumsum(counts)))
+    at = np.arange(start[-1])
+    turned = np.repeat(start[:-1] + start[1:] - 1, counts) - at
+    points = np.concatenate(some)[np.where(np.repeat(ends % 2 == 1, counts), turned, at)]
+    along = along_each(points, start.astype(np.int32))
+    kept = (at - np.repeat(start[:-1], counts) < 2) | np.repeat(counts <= whole, counts)
+    kept[1:] |= along[:-1] < NEAR
+    last = np.cumsum(np.add.reduceat(kept, start[:-1])) - 1
+    return Lines.of(points[kept], np.concatenate(([0], last[:-1] + 1)), last)
 
 
 def lines_of(shapes: list[Line]) -> Lines:

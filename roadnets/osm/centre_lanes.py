@@ -12,7 +12,7 @@ from typing import Final
 
 from rushhour.roadnets.osm.links import Link, Streets, node_at, turned
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 
 TURN_LANE: Final = 55.0  # m from a junction: some 30 m of lane, its opening and the junction
 BETWEEN: Final = 20.0  # m of street that stay as they are
@@ -85,7 +85,7 @@ def _leads_left(streets: Streets, ends: Ends, index: int, start: bool) -> bool:
 def _open_turn_lane(streets: Streets, index: int, start: bool) -> None:
     """Make the centre lane a left-turn lane at one end of a link, if it is long enough."""
     link = streets.links[index]
-    length = line_of(streets, link.nodes)
+    length = length_of(streets, link)
     if length < 2.0 * TURN_LANE + BETWEEN:
         return
     if start:

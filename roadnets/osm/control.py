@@ -117,9 +117,9 @@ class Controls:
         rank = {r: priority_of(links[r[0]]) for r in entries}
         most, least = max(rank.values()), min(rank.values())
         marked = {r for r in entries if (r[0], not r[1]) in self.signs.stops}
-        if any(node in self.signs.stop_all for node in nodes) or len(marked) == len(entries):
+        if not self.signs.stop_all.isdisjoint(nodes) or len(marked) == len(entries):
             return ALL_WAY_STOP, set(entries)
-        if any(node in self.signs.stop_minor for node in nodes):
+        if not self.signs.stop_minor.isdisjoint(nodes):
             if most == least:
                 return ALL_WAY_STOP, set(entries)
             marked |= {r for r in entries if rank[r] < most}
@@ -137,13 +137,10 @@ class Controls:
 
     def _find_stem(self, home: int) -> None:
         """Where three equal streets meet and not the right goes first: the one that ends there."""
+        if self.country not in STEM_COUNTRIES or len(self.places.link_ends(home)) != 3:
+            return
         around = self._around(home)
-        rules = [self.streets.links[end.link].rules for end in around]
-        if (
-            self.country not in STEM_COUNTRIES
-            or len(around) != 3
-            or len({r.rank for r in rules}) > 1
-        ):
+        if len({self.streets.links[end.link].rules.rank for end in around}) > 1:
             return
         off, stem = min(
             (abs(abs(turn_angle(around[i].heading, around[j].heading)) - pi), 3 - i - j)

@@ -17,7 +17,7 @@ from rushhour.roadnets.osm.movements import turns_of
 from rushhour.roadnets.osm.places import direction
 from rushhour.roadnets.osm.restrictions import Bans
 from rushhour.roadnets.osm.short_streets import FEWEST_ON_RING, Rings, room_on, take_within
-from rushhour.roadnets.osm.signs import Signs, line_of
+from rushhour.roadnets.osm.signs import Signs, length_of
 
 SHORT: Final = 60.0  # m from node to node
 ROOM: Final = 24.0  # m between stop lines; who has more has room to give
@@ -29,7 +29,7 @@ def join_cramped(streets: Streets, merged: Merged, signs: Signs, bans: Bans) -> 
     """Join the ends of every short street over which the movements of others lead."""
     around = streets.ends()
     rings = Rings(streets, around)
-    length = [line_of(streets, link.nodes) for link in streets.links]
+    length = [length_of(streets, link) for link in streets.links]
     at = {i for i, short in enumerate(length) if short < SHORT and i not in merged.inner}
     refused: set[int] = set()
     for _ in range(ROUNDS):

@@ -61,7 +61,7 @@ class Drafter:
             if (link, forward) in used and any(other == (link, not forward) for other, _ in after)
         }
         self.loops = {end for end in loops if self._has_loop(end)}
-        self.ends = ends_of(streets, merged, self.loops)
+        self.ends = ends_of(streets, merged, self.loops, self.places.around)
         self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
         self.names = self._road_names(merged)
         self.islands = islands_of(streets, merged)

@@ -8,6 +8,7 @@ entries nearer to each other share a place.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import atan2
 from typing import Final, NamedTuple
 
@@ -17,7 +18,7 @@ from rushhour.roadnets.osm.links import Link, Streets, dissolve_joints, node_at
 from rushhour.roadnets.osm.merging import MAIN_LINES, Merged
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
 from rushhour.roadnets.osm.short_streets import A_CAR
-from rushhour.roadnets.osm.signs import Signs, line_of
+from rushhour.roadnets.osm.signs import Signs, length_of, line_of
 
 SERVICE: Final = "service"
 CORNER: Final = 5.5  # m from an entry to the stop lines of its street
@@ -58,12 +59,14 @@ class _Entries:
         self.streets, self.merged, self.signs, self.aside = streets, merged, signs, aside
         self.around = streets.ends()
         self.lit = {merged.home(node) for node in signs.signals | signs.mid_block}
-        self.length = [line_of(streets, link.nodes) for link in streets.links]
+        self.length = [length_of(streets, link) for link in streets.links]
         self.setbacks: dict[tuple[int, bool], End] = {}
         set_ends(streets, merged, set(), self.around, self.around, self.setbacks)
         self.on_street: dict[int, tuple[int, int]] = {}  # node -> link, place in its nodes
         wanted = {node_at(link, start) for link in aside for start in (True, False)}
         for index, link in enumerate(streets.links):
+            if wanted.isdisjoint(link.nodes):
+                continue
             for place, node in enumerate(link.nodes[1:-1], 1):
                 if node in wanted:
                     self.on_street[node] = index, place
@@ -84,8 +87,7 @@ class _Entries:
                     self._move(lines[one.way], one.start, node)
         for link, line in zip(self.aside, lines, strict=True):
             if line[0] != line[-1] and len(line) > 1:
-                link.nodes = line
-                self.streets.links.append(link)
+                self.streets.links.append(replace(link, nodes=line))
 
     def _meeting(self, way: int, start: bool) -> Meeting | int | None:
         """Where an end meets a street: on a link, at another node, or (None) where it is."""

@@ -19,17 +19,16 @@ from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings
 from rushhour.roadnets.geometry.street_lines import Line
 from rushhour.roadnets.osm.approaches import Approach
-from rushhour.roadnets.osm.bending import bent_ways, ends_beside
+from rushhour.roadnets.osm.bending import bent_ways, bodies_of, ends_beside
 from rushhour.roadnets.osm.legs import End, draw
 from rushhour.roadnets.osm.links import Road, Streets, node_at
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 
 ROUNDS: Final = 8  # each moves lines, and with them what leads from one to another
 MOST: Final = 60.0  # m from a node to a stop line
 STEP: Final = 3.0  # m by which stop lines move back where a turn has too little room
 CLEAR: Final = 0.4  # m between a stop line and what leads across its street
 OVER: Final = 0.3  # m over a stop line that count as beside it
-INSIDE: Final = 30.0  # m of a street that are looked at
 APART: Final = radians(65.0)  # between streets that are in no other's way
 STRAIGHT: Final = radians(10.0)  # by which a street near its stop line may lead another way
 NEAR: Final = 3.0  # m beyond a stop line
@@ -53,7 +52,7 @@ class Fitting:
         self.loops = loops
         self.at_home: dict[int, list[tuple[int, int]]] = {}  # pairs of lanes at each intersection
         self.swings: set[tuple[int, Road, Road]] = set()  # intersection, and movements that do so
-        self.length = {i: line_of(streets, streets.links[i].nodes) for i, _ in roads}  # m
+        self.length = {i: length_of(streets, streets.links[i]) for i, _ in roads}  # m
         self.cut_short: set[tuple[int, bool]] = set()  # ends of links too short for their corners
         for link, at in [(link, at) for link in self.length for at in (True, False)]:
             most = most_cut(self.length[link])
@@ -63,7 +62,9 @@ class Fitting:
         self.looked_at: list[int] = []  # intersections at which something may be in the way
         self.stuck: set[int] = set()  # links too short for what is asked of them
         self.first = dict(zip(roads, np.cumsum([0, *counts[:-1]]).tolist(), strict=True))
-        self.lines = draw(streets, ends, roads, counts)
+        points, start = draw(streets, ends, roads, counts)
+        self.lines: list[Line] = [points[a:b] for a, b in pairwise(start.tolist())]
+        self.tips = tips_of(points, start)
         self.road = np.repeat(np.arange(len(roads)), counts)
 
     def fit(self, homes: dict[int, list[Approach]]) -> list[Line]:
@@ -125,7 +126,7 @@ class Fitting:
         found: dict[tuple[Road, int, Road, int], Line] = {}
         for k in range(0, len(self.looked_at), AT_ONCE):
             pairs = [self.at_home[home] for home in self.looked_at[k : k + AT_ONCE]]
-            for (a, b), shape in bent_ways(pairs, self.lines, self.road).items():
+            for (a, b), shape in bent_ways(pairs, self.lines, self.tips, self.road).items():
                 before, behind = self.roads[self.road[a]], self.roads[self.road[b]]
                 found[before, a - self.first[before], behind, b - self.first[behind]] = shape
         return found
@@ -148,8 +149,8 @@ class Fitting:
     def _bends_near(self, link: int, start: bool) -> bool:
         """Whether a street does not lead from its node to near its stop line as it does farther on."""
         end, nodes, far = self.ends[link, start], self.streets.links[link].nodes, 0.0
-        xy = [self.streets.xy[node] for node in (nodes if start else nodes[::-1])]
-        for (ax, ay), (bx, by) in pairwise(xy):
+        places = map(self.streets.xy.__getitem__, nodes if start else reversed(nodes))
+        for (ax, ay), (bx, by) in pairwise(places):
             if abs(wrapped(atan2(by - ay, bx - ax) - end.heading)) > STRAIGHT:
                 return True
             far += hypot(bx - ax, by - ay)
@@ -163,8 +164,7 @@ class Fitting:
         if not len(pairs):
             return set()
         home = np.repeat(np.arange(len(homes)), [len(here) for _, here in homes])
-        leave = np.array([self.lines[a][-2:] for a in pairs[:, 0].tolist()])
-        join = np.array([self.lines[b][:2] for b in pairs[:, 1].tolist()])
+        leave, join = self.tips[pairs[:, 0], 2:], self.tips[pairs[:, 1], :2]
         u, v = (_unit(one[:, 1] - one[:, 0]) for one in (leave, join))
         start, end = leave[:, 1], join[:, 0]
         wanted: dict[tuple[int, bool], float] = {}
@@ -186,26 +186,12 @@ class Fitting:
         """Ask for room where a movement leads over a lane that it neither leaves nor joins."""
         points, begin = smooth_curves(curves)
         ends, i, j = ends_beside(pairs, home, self.road)
-        bodies = [self._body(one) for one in ends.tolist()]
-        over = np.concatenate(bodies)
-        last = np.cumsum([len(body) for body in bodies]) - 1
-        over_first = np.concatenate(([0], last[:-1] + 1))
         first = begin.astype(np.int64)
-        reach = farthest_crossings(
-            Lines.of(points, first[:-1], first[1:] - 1), Lines.of(over, over_first, last), i, j
-        )
+        over = bodies_of(self.lines, ends, whole=3)
+        reach = farthest_crossings(Lines.of(points, first[:-1], first[1:] - 1), over, i, j)
         for k in np.flatnonzero(reach > OVER).tolist():
             one = int(ends[j[k]])
             self._ask(wanted, one // 2, one % 2 == 1, float(reach[k]) + CLEAR)
-
-    def _body(self, end: int) -> Line:
-        """A lane from its stop line on, INSIDE metres at least or all of it."""
-        line = self.lines[end // 2]
-        line = line[::-1] if end % 2 else line
-        if len(line) < 4:
-            return line
-        along = np.cumsum(np.hypot(*np.diff(line, axis=0).T))
-        return line[: int(np.searchsorted(along, INSIDE)) + 2]
 
     def _ask(
         self, wanted: dict[tuple[int, bool], float], lane: int, at_end: bool, more: float
@@ -229,10 +215,18 @@ class Fitting:
         """Draw the lanes of some links anew."""
         roads = [(i, f) for i in sorted(links) for f in (True, False) if (i, f) in self.first]
         counts = [self.counts[self.road[self.first[road]]] for road in roads]
-        lines = iter(draw(self.streets, self.ends, roads, counts))
-        for road, count in zip(roads, counts, strict=True):
-            for lane in range(self.first[road], self.first[road] + count):
-                self.lines[lane] = next(lines)
+        points, start = draw(self.streets, self.ends, roads, counts)
+        first = [self.first[road] for road in roads]
+        lanes = [lane for at, n in zip(first, counts, strict=True) for lane in range(at, at + n)]
+        self.tips[lanes] = tips_of(points, start)
+        for lane, (a, b) in zip(lanes, pairwise(start.tolist()), strict=True):
+            self.lines[lane] = points[a:b]
+
+
+def tips_of(points: Points, start: Ints) -> Points:
+    """The first two and the last two points of lines, (n, 4, 2) m."""
+    first, last = start[:-1], start[1:] - 1
+    return points[np.stack((first, first + 1, last - 1, last), axis=1)]
 
 
 def _unit(step: Points) -> Points:

@@ -11,7 +11,7 @@ from rushhour.roadnets.fixes import GAP, Fix, Fixes
 from rushhour.roadnets.osm.links import COPY, Streets, way_at
 from rushhour.roadnets.osm.merging import SIGNALLED, WIDEST, Merged
 from rushhour.roadnets.osm.restrictions import Bans
-from rushhour.roadnets.osm.signs import Signs, is_signal, line_of
+from rushhour.roadnets.osm.signs import Signs, is_signal, length_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.tags import ACCESS_KEYS, Tags, is_open
 
@@ -210,7 +210,7 @@ def fix_merges(streets: Streets, merged: Merged, fixes: Fixes, later: bool = Fal
             for index, _ in ends[member]:
                 link = streets.links[index]
                 within = merged.home(link.a) == merged.home(link.b)
-                if within and line_of(streets, link.nodes) <= SIGNALLED:
+                if within and length_of(streets, link) <= SIGNALLED:
                     merged.inner.add(index)
 
 
@@ -228,7 +228,7 @@ def _path(
         for index, start in ends[node]:
             link = streets.links[index]
             far = link.b if start else link.a
-            reached = length + line_of(streets, link.nodes)
+            reached = length + length_of(streets, link)
             if reached <= WIDEST and reached < best.get(far, WIDEST + 1.0):
                 best[far] = reached
                 came[far] = index

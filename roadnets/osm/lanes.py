@@ -6,6 +6,7 @@ from rushhour.roadnets.osm.ways.tags import Direction
 from rushhour.roadnets.plans.turns import lane_pairs, turns_by_lane
 
 THROUGH = radians(45.0)  # the exit that turns least goes straight on, if it turns less
+BACK = radians(179.0)
 
 
 def letters_for(angles: list[float], ranks: list[int], ahead: int = -1) -> list[str]:
@@ -16,16 +17,13 @@ def letters_for(angles: list[float], ranks: list[int], ahead: int = -1) -> list[
     lie straighter than the road.
     """
     if ahead < 0:
-        ahead = min(
-            (j for j in range(len(angles)) if abs(angles[j]) <= THROUGH),
-            key=lambda j: (-ranks[j], abs(angles[j])),
-            default=-1,
-        )
+        near = [(-ranks[j], abs(a), j) for j, a in enumerate(angles) if abs(a) <= THROUGH]
+        ahead = min(near)[2] if near else -1
     found = []
     for j, angle in enumerate(angles):
         if j == ahead:
             found.append("T")
-        elif abs(angle) > radians(179.0):
+        elif abs(angle) > BACK:
             found.append("U")
         elif ahead >= 0:
             found.append("L" if j > ahead else "R")

@@ -76,8 +76,10 @@ def _end_beside(streets: Streets, ends: Ends, approaches: list[Approach]) -> dic
         for exit in approach.exits:
             into.setdefault(exit.road, []).append((approach, exit))
     for road, entries in into.items():
+        if len(entries) < 2:
+            continue
         lanes = [b for _, exit in entries for _, b in exit.pairs]
-        if len(entries) < 2 or len(set(lanes)) < len(lanes):
+        if len(set(lanes)) < len(lanes):
             continue
         onward = streets.links[road[0]]
         node = np.array(streets.xy[node_at(onward, road[1])])

@@ -5,18 +5,19 @@ Source: networks.md 3.1 - 3.4.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain
 from math import atan2, cos, pi, radians, sin, tan
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushhour.kernels.geometry.lane_lines import draw_lanes, most_beside
 from rushhour.roadnets.geometry.street_lines import Line, line_length, part, point_at, stations
 from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 
 LEAST: Final = 1.0  # m from a node to a stop line
 MOST: Final = 30.0  # m
@@ -61,10 +62,13 @@ def offset_at(link: Link, forward: bool, lane: int, end: bool) -> float:
 
 
 def ends_of(
-    streets: Streets, merged: Merged, loops: set[tuple[int, bool]]
+    streets: Streets,
+    merged: Merged,
+    loops: set[tuple[int, bool]],
+    around: dict[int, list[tuple[int, bool]]],
 ) -> dict[tuple[int, bool], End]:
-    """Every end of every link, with its setback. loops: ends where one turns back."""
-    around = streets.ends()
+    """Every end of every link, with its setback. loops: ends where one turns back; around: link ends by
+    node."""
     found: dict[tuple[int, bool], End] = {}
     set_ends(streets, merged, loops, around, around, found)
     return found
@@ -84,9 +88,9 @@ def set_ends(
         here = []
         for index, start in around[node]:
             link = streets.links[index]
-            heading = heading_from(streets, link, start)
+            heading, rank = heading_from(streets, link, start), link.rules.rank
             aside = link.slide[not start] != 0.0 and not link.rules.transition
-            end = End(index, start, heading, half_width(link), link.rules.rank, aside=aside)
+            end = End(index, start, heading, half_width(link), rank, LEAST, aside)
             here.append(end)
             found[index, start] = end
         if len(here) > 1:
@@ -110,17 +114,17 @@ def _push_out(
     """Where an inner link ends at a joint, the street beyond takes what the link is too short for."""
     for (index, start), other in (joint, joint[::-1]):
         if index in merged.inner and (index, not start) in ends:
-            rest = ends[index, not start].setback - line_of(streets, streets.links[index].nodes)
+            rest = ends[index, not start].setback - length_of(streets, streets.links[index])
             ends[other].setback = max(ends[other].setback, rest)
 
 
 def _set_back(around: list[End], merged: bool) -> None:
     """Place the stop lines of a node's streets so that neighbouring kerbs clear each other."""
-    around.sort(key=lambda end: (end.heading, end.link, end.start))
     if len(around) == 2 and not merged:
-        bend = abs(turn_angle(around[0].heading, around[1].heading))
+        bend = abs(turn_angle(*sorted(end.heading for end in around)))
         if not SHARP <= bend <= CORNER:
             return
+    around.sort(key=lambda end: (end.heading, end.link, end.start))
     for end, following in zip(around, around[1:] + around[:1], strict=True):
         t = (following.heading - end.heading) % (2.0 * pi)
         if t >= FLAT or (end.aside and following.aside):
@@ -172,8 +176,8 @@ def draw(
     ends: dict[tuple[int, bool], End],
     roads: list[tuple[int, bool]],
     lanes: list[int],
-) -> list[Line]:
-    """Lines of all lanes of roads (link, forward), road after road, from the kerb.
+) -> tuple[Line, NDArray[np.int64]]:
+    """Lines of all lanes of roads (link, forward), road after road, from the kerb; points, where each begins.
 
     lanes: how many each road has.
     """
@@ -182,11 +186,13 @@ def draw(
     slid = {
         i: street_line(streets, streets.links[i]) for i in links if streets.links[i].slide != STAYS
     }
-    nodes = [
-        slid[i] if i in slid else [streets.xy[n] for n in streets.links[i].nodes] for i in links
-    ]
-    points = np.array([at for line in nodes for at in line])
-    start = np.concatenate(([0], np.cumsum([len(line) for line in nodes])))
+    places = (
+        slid[i].tolist() if i in slid else map(streets.xy.__getitem__, streets.links[i].nodes)
+        for i in links
+    )  # fmt: skip
+    points = np.fromiter(chain.from_iterable(chain.from_iterable(places)), float).reshape(-1, 2)
+    sizes = [len(slid[i] if i in slid else streets.links[i].nodes) for i in links]
+    start = np.concatenate(([0], np.cumsum(sizes)))
     cut = np.array([(ends[i, True].setback, ends[i, False].setback) for i in links])
     counts = np.array(lanes)
     street = np.repeat([place[index] for index, _ in roads], counts)
@@ -198,4 +204,4 @@ def draw(
         points, start, cut, street, np.repeat([not forward for _, forward in roads], counts),
         np.array(offset), out, out_start,
     )  # fmt: skip
-    return [out[a:b] for a, b in pairwise(out_start.tolist())]
+    return out[: out_start[-1]], out_start

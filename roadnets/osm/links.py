@@ -4,10 +4,10 @@ Ways are split at shared nodes; nodes that only bend the street, and joints at w
 changes, are dissolved again. Topology comes from shared node ids alone. Source: networks.md 2.1-2.3.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import dist
 
 import numpy as np
@@ -43,6 +43,10 @@ class Link:
     first_way: int  # id of the way at its start
     last_way: int
     slide: tuple[float, float] = (0.0, 0.0)  # m right of the line at its start and end, on top
+    # What is asked of its line again and again (signs.length_of, movements.heading_from).
+    length: float | None = field(default=None, init=False, compare=False, repr=False)
+    heading_a: float | None = field(default=None, init=False, compare=False, repr=False)
+    heading_b: float | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def a(self) -> int:
@@ -89,11 +93,12 @@ class Streets:
 
     def ends(self) -> dict[int, list[tuple[int, bool]]]:
         """For each node the links that end there: index, whether it is the start of the link."""
-        found: dict[int, list[tuple[int, bool]]] = {}
+        found: dict[int, list[tuple[int, bool]]] = defaultdict(list)
         for i, link in enumerate(self.links):
-            found.setdefault(link.nodes[0], []).append((i, True))
-            found.setdefault(link.nodes[-1], []).append((i, False))
-        return found
+            nodes = link.nodes
+            found[nodes[0]].append((i, True))
+            found[nodes[-1]].append((i, False))
+        return dict(found)
 
 
 def turned(link: Link) -> Link:
@@ -194,7 +199,7 @@ def streets_of(
                 doubts: list[Doubt] = []
                 known[like] = (*rules_of(tags, place, speeds, doubts, town), doubts)
             same, reverse, doubts = known[like]
-            rules[said] = replace(same, name=name, ref=ref), reverse
+            rules[said] = replace(same, name=name, ref=ref) if name or ref else same, reverse
             for doubt in (d for i, d in enumerate(doubts) if d not in doubts[:i]):
                 streets.find(
                     doubt.check, f"way {way.id}: {doubt.text}", [f"way {way.id}"],
@@ -207,7 +212,7 @@ def streets_of(
     _join_twins(ways, streets)
     _cut_at_barriers(ways, streets)
     _note_hills(ways, {said: reverse for said, (_, reverse) in rules.items()}, streets)
-    used = Counter(node for way in ways for node in way.nodes)
+    used = Counter(chain.from_iterable(way.nodes for way in ways))
     for way in ways:
         for piece in _pieces(way.nodes, used):
             streets.links.append(Link(piece, rules[_said(way)][0], way.id, way.id))
@@ -262,6 +267,9 @@ def _join_twins(ways: list[OsmWay], streets: Streets) -> None:
     """Take nodes that follow each other in the same place for one."""
     same: dict[int, int] = {}
     for way in ways:
+        places = list(map(streets.xy.__getitem__, way.nodes))
+        if min(map(dist, places, places[1:]), default=SAME_PLACE) >= SAME_PLACE:
+            continue
         for a, b in pairwise(way.nodes):
             if dist(streets.xy[a], streets.xy[b]) < SAME_PLACE:
                 a, b = same.get(a, a), same.get(b, b)
@@ -275,7 +283,7 @@ def _join_twins(ways: list[OsmWay], streets: Streets) -> None:
                 **streets.node_tags.get(other, {}),
             }
     streets.cut.update(same[node] for node in same.keys() & streets.cut)
-    for way in ways:
+    for way in ways if same else ():
         if same.keys() & set(way.nodes):
             renamed = [same.get(node, node) for node in way.nodes]
             way.nodes = [n for i, n in enumerate(renamed) if i == 0 or n != renamed[i - 1]]
@@ -351,7 +359,7 @@ def _same_street(first: WayRules, second: WayRules) -> bool:
         ahead, back = rules.forward._replace(turns=()), rules.backward._replace(turns=())
         return replace(rules, forward=ahead, backward=back, name="", ref="", layer="")
 
-    return plain(first) == plain(second)
+    return first.highway == second.highway and plain(first) == plain(second)
 
 
 def _carried(near: Direction, far: Direction) -> Direction:
@@ -383,9 +391,10 @@ def dissolve_joints(streets: Streets) -> None:
         first, second = links[i], links[j]
         if first is None or second is None:
             continue
+        same = first.rules is second.rules and i_start != j_start
         first = turned(first) if i_start else first
         second = second if j_start else turned(second)
-        if first.a == second.b or not _same_street(first.rules, second.rules):
+        if first.a == second.b or not (same or _same_street(first.rules, second.rules)):
             continue
         whole = _joined(first, second)
         if whole.rules.backward.lanes and not whole.rules.forward.lanes:

@@ -14,7 +14,7 @@ from rushhour.roadnets.drafts.groups import Parts
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.geometry.outlines import distances
 from rushhour.roadnets.osm.links import Streets
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 
 NEAR: Final = 10.0  # m of span within which two nodes are one intersection
 CARRIAGEWAYS: Final = 20.0  # m, where both touch two or more one-way streets
@@ -64,15 +64,16 @@ class Merged:
         self.member.update(dict.fromkeys(self.groups[first], first))
 
 
-def spans_of(streets: Streets) -> list[Span]:
-    """Every street between two different junctions, once."""
-    ends = streets.ends()
-    lengths = [line_of(streets, link.nodes) for link in streets.links]
+def spans_of(streets: Streets, ends: dict[int, list[tuple[int, bool]]], most: float) -> list[Span]:
+    """Every street of at most so many metres between two different junctions, once. ends: of links."""
+    lengths = [length_of(streets, link) for link in streets.links]
     spans: list[Span] = []
     for node, here in ends.items():
         if len(here) < 3:
             continue
         for index, at_start in here:
+            if lengths[index] > most:
+                continue
             links, at = [index], at_start
             while True:
                 link = streets.links[links[-1]]
@@ -85,6 +86,7 @@ def spans_of(streets: Streets) -> list[Span]:
                 at = onward[1]
             if len(ends[far]) > 2 and far != node and (node, links[0]) <= (far, links[-1]):
                 spans.append(Span(node, far, sum(lengths[i] for i in links), links))
+    spans = [span for span in spans if span.length <= most]
     spans.sort(key=lambda span: (span.length, span.u, span.v, span.links))
     return spans
 
@@ -106,8 +108,8 @@ def merge(streets: Streets, signals: set[int], together: set[int]) -> Merged:
     corners = {n for i in streets.slips for n in (streets.links[i].a, streets.links[i].b)}
     spans = [
         span
-        for span in spans_of(streets)
-        if span.length <= SIGNALLED and not {span.u, span.v} & ring
+        for span in spans_of(streets, ends, SIGNALLED)
+        if not {span.u, span.v} & ring
         if not streets.slips.intersection(span.links)
         if span.length <= NEAR or not {span.u, span.v} & corners
     ]

@@ -6,10 +6,13 @@ one-ways and restrictions. Source: networks.md 2.6, 2.8, 2.9, 4.4.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from math import atan2, hypot, pi, radians
 from typing import Final
 
-from rushhour.roadnets.components import reached, strong_components
+import numpy as np
+
+from rushhour.roadnets.components import Node, reached, strong_components
 from rushhour.roadnets.fixes import fix_line
 from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.osm.links import Link, Road, Streets, node_at, way_at
@@ -26,11 +29,22 @@ BORDER: Final = 100.0  # m within which a dead end at the border of the map is a
 
 def heading_from(streets: Streets, link: Link, start: bool) -> float:
     """Direction in which a link leaves one of its ends, rad."""
-    xy, nodes = streets.xy, iter(link.nodes if start else reversed(link.nodes))
-    x, y = px, py = xy[next(nodes)]
+    found = link.heading_a if start else link.heading_b
+    if found is None:
+        found = _direction(streets, link.nodes if start else link.nodes[::-1])
+        if start:
+            link.heading_a = found
+        else:
+            link.heading_b = found
+    return found
+
+
+def _direction(streets: Streets, nodes: list[int]) -> float:
+    """Direction in which a line of nodes starts, rad."""
+    places = map(streets.xy.__getitem__, nodes)
+    x, y = px, py = next(places)
     length = 0.0
-    for node in nodes:
-        qx, qy = xy[node]
+    for qx, qy in places:
         step = hypot(qx - px, qy - py)
         if length + step >= HEADING_SPAN and step > 0.0:
             share = (HEADING_SPAN - length) / step
@@ -67,17 +81,6 @@ def roads_of(streets: Streets, merged: Merged) -> list[Road]:
     ]
 
 
-class _Headings(dict[tuple[int, bool], float]):
-    """Direction in which each end of a link leaves, found when it is asked for, rad."""
-
-    def __init__(self, streets: Streets) -> None:
-        self.streets = streets
-
-    def __missing__(self, end: tuple[int, bool]) -> float:
-        self[end] = found = heading_from(self.streets, self.streets.links[end[0]], end[1])
-        return found
-
-
 def turns_of(
     streets: Streets, merged: Merged, bans: Bans, some: Iterable[Road] | None = None,
     ends: dict[int, list[tuple[int, bool]]] | None = None,
@@ -87,12 +90,10 @@ def turns_of(
     ends: of links, by node, where they are known.
     """
     ends = streets.ends() if ends is None else ends
-    headings = _Headings(streets)
-    xs = [p[0] for p in streets.xy.values()]
-    ys = [p[1] for p in streets.xy.values()]
-    box = (min(xs) + BORDER, min(ys) + BORDER, max(xs) - BORDER, max(ys) - BORDER)
+    xy = np.fromiter(chain.from_iterable(streets.xy.values()), float).reshape(-1, 2)
+    box = (*(xy.min(axis=0) + BORDER).tolist(), *(xy.max(axis=0) - BORDER).tolist())
     paths = Paths(streets, merged, bans, ends)
-    walker = _Walker(paths, headings, box, silent=some is not None)
+    walker = _Walker(paths, box, silent=some is not None)
     roads = roads_of(streets, merged) if some is None else list(some)
     walker.turns.buses |= {(i, f) for i, f in roads if not direction(streets.links[i], f).cars}
     for road in roads:
@@ -110,7 +111,6 @@ class _Walker:
     def __init__(
         self,
         paths: Paths,
-        headings: dict[tuple[int, bool], float],
         box: tuple[float, float, float, float],
         silent: bool,
     ) -> None:
@@ -118,7 +118,6 @@ class _Walker:
         self.streets = paths.streets
         self.bans = paths.bans
         self.ends = paths.ends
-        self.headings = headings
         self.box = box  # x and y of its lower left, then its upper right corner, m
         self.silent = silent
         self.turns = Turns({}, set(), set())
@@ -132,17 +131,24 @@ class _Walker:
         index, forward = road
         link = streets.links[index]
         way = direction(link, forward)
-        arrive = self.headings[index, not forward] + pi  # driving into the intersection
+        arrive = heading_from(streets, link, not forward) + pi  # driving into the intersection
         exits = self.paths.exits(road)
-        angles = {exit: turn_angle(arrive, self.headings[exit]) for exit in exits}
+        angles = {
+            (i, start): wrapped(heading_from(streets, streets.links[i], start) - arrive)
+            for i, start in exits
+        }
         beside = set() if road in turns.buses else turns.buses.intersection(angles)
         buses = [(e, angles.pop(e)) for e in sorted(beside)]
         kept = [(e, angle) for e, angle in angles.items() if abs(angle) <= BACK or exits[e]]
-        kept = [one for one in kept if not self._comes_back(road, *one)] or kept
+        kept = [
+            (e, angle)
+            for e, angle in kept
+            if abs(angle) <= SHARP or not self._comes_back(road, e)
+        ] or kept  # fmt: skip
         kept = kept or list(angles.items())
         two_way = direction(link, not forward).cars
         end = node_at(link, not forward)
-        if kept and two_way and any("U" in turn for turn in way.turns):
+        if way.turns and kept and two_way and any("U" in turn for turn in way.turns):
             back = (index, not forward)
             closed = (way_at(link, not forward), end) in self.bans.back
             if not closed and (road, back) not in self.bans.sequences:
@@ -171,12 +177,12 @@ class _Walker:
             turns.gates_in.add(road)
         turns.follow[road] = sorted(kept + buses, key=lambda e: e[1]) if buses else kept
 
-    def _comes_back(self, road: Road, exit: Road, angle: float) -> bool:
-        """Whether a road leads back by a sharp turn to the intersection where another began."""
+    def _comes_back(self, road: Road, exit: Road) -> bool:
+        """Whether a road leads back to the intersection where another began."""
         merged, links = self.paths.merged, self.streets.links
         began = merged.home(node_at(links[road[0]], road[1]))
         ends = merged.home(node_at(links[exit[0]], not exit[1]))
-        return began == ends and abs(angle) > SHARP
+        return began == ends
 
     def _goes_on(self, node: int) -> bool:
         """Whether a street goes on at a node where the map, or the part of it that is read, ends."""
@@ -196,26 +202,31 @@ class _Walker:
 
 def usable(turns: Turns) -> tuple[set[Road], set[Road]]:
     """Roads that can be reached and left, and those that can all reach each other."""
+    roads = [road for road in turns.follow if road not in turns.buses]
+    number = {road: n for n, road in enumerate(roads)}  # numbers are looked up faster
     ahead = {
-        road: [following for following, _ in after if following not in turns.buses]
-        for road, after in turns.follow.items()
-        if road not in turns.buses
+        n: [number[following] for following, _ in turns.follow[road] if following in number]
+        for road, n in number.items()
     }
-    parts = list(strong_components(ahead))
-    largest = max(parts, key=len) if parts else []
-    core = set(largest)
-    used = _between(
-        core | (turns.gates_in - turns.buses), core | (turns.gates_out - turns.buses), ahead
+    largest = max(strong_components(ahead), key=len, default=[])
+    starts, goals = (
+        [*largest, *(number[road] for road in gates if road in number)]
+        for gates in (turns.gates_in, turns.gates_out)
     )
+    core = {roads[n] for n in largest}
+    used = {roads[n] for n in _between(starts, goals, ahead)}
     if turns.buses:  # and those between them
         every = {road: [other for other, _ in after] for road, after in turns.follow.items()}
-        used |= turns.buses & _between(used | turns.gates_in, used | turns.gates_out, every)
+        led_on = _between(used | turns.gates_in, used | turns.gates_out, every)
+        used |= turns.buses & led_on
     return used, core
 
 
-def _between(starts: set[Road], goals: set[Road], ahead: dict[Road, list[Road]]) -> set[Road]:
+def _between(
+    starts: Iterable[Node], goals: Iterable[Node], ahead: dict[Node, list[Node]]
+) -> set[Node]:
     """Roads that are reached from some roads and lead to some, these included."""
-    back: dict[Road, list[Road]] = {road: [] for road in ahead}
+    back: dict[Node, list[Node]] = {road: [] for road in ahead}
     for road, after in ahead.items():
         for following in after:
             back[following].append(road)

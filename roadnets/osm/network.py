@@ -23,7 +23,7 @@ from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
 from rushhour.roadnets.osm.ramps import open_acceleration_lanes
-from rushhour.roadnets.osm.report import Kept, limit_remarks, report
+from rushhour.roadnets.osm.report import Kept, limit_remarks, open_ways_of, report
 from rushhour.roadnets.osm.restrictions import Bans, bans_of
 from rushhour.roadnets.osm.rings import close_rings, narrow_rings, widen_rings
 from rushhour.roadnets.osm.service import connecting
@@ -145,8 +145,9 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
     draft = Drafter(streets, merged, signs, turns, used, plan.country.code).draft(plan.osm.name)
-    report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core))
-    limits = limit_remarks(plan.osm, streets, plan.country, plan.urban, options.speeds)
+    ways = open_ways_of(plan.osm, streets)
+    report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core), ways)
+    limits = limit_remarks(ways, plan.country, plan.urban, options.speeds)
     fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
     draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
     if plan.left:

@@ -49,7 +49,10 @@ class Paths:
         ruled = node in self.ruled
         for onward in self.ends[node]:
             other, start = onward
-            if other == index or not direction(links[other], start).lanes:
+            if other == index:
+                continue
+            rules = links[other].rules
+            if not (rules.forward if start else rules.backward).lanes:
                 continue
             if not buses and onward in self.buses:
                 continue

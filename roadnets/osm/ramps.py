@@ -18,7 +18,7 @@ from rushhour.roadnets.osm.approaches import BESIDE
 from rushhour.roadnets.osm.centre_lanes import split_link
 from rushhour.roadnets.osm.links import Streets
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 from rushhour.roadnets.osm.ways.legal import MPH
 from rushhour.roadnets.osm.ways.tags import Direction
 
@@ -64,7 +64,7 @@ class _Opener:
             return
         out, right = found
         chain = self._ahead(out)
-        lengths = [line_of(self.streets, self.streets.links[i].nodes) for i in chain]
+        lengths = [length_of(self.streets, self.streets.links[i]) for i in chain]
         if self._leads_off(chain, right):
             for index in chain:
                 self._widen(index, right)
@@ -137,7 +137,7 @@ class _Opener:
                 return False
             chain = [*chain, *on]
             arrive, depart = self._at(links[chain[-1]].b)
-        far = sum(line_of(self.streets, links[i].nodes) for i in chain)
+        far = sum(length_of(self.streets, links[i]) for i in chain)
         if not LEAST <= far <= AUXILIARY or len(arrive) != 1 or len(depart) != 2:
             return False
         by_side = sorted(depart, key=lambda i: self._turn(chain[-1], i), reverse=not right)

@@ -1,7 +1,7 @@
 """What is found in an OpenStreetMap as a whole, when it has become streets (networks.md 8)."""
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,9 +14,9 @@ from rushhour.roadnets.osm.country import Country
 from rushhour.roadnets.osm.crossings import find_crossings
 from rushhour.roadnets.osm.links import Road, Streets
 from rushhour.roadnets.osm.merging import Merged, extent
-from rushhour.roadnets.osm.signs import Signs, line_of
+from rushhour.roadnets.osm.signs import Signs, length_of
 from rushhour.roadnets.osm.ways.legal import BUILT_FOR, KMH, MPH, in_miles, limits_of
-from rushhour.roadnets.osm.ways.reading import OsmMap
+from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.speeds import ZONE_KEYS, read_speed
 from rushhour.roadnets.osm.ways.tags import Tags, is_open
 
@@ -43,7 +43,16 @@ class Kept(NamedTuple):
     core: set[Road]
 
 
-def report(osm: OsmMap, streets: Streets, merged: Merged, signs: Signs, kept: Kept) -> None:
+class OpenWays(NamedTuple):
+    """Ways that cars may use."""
+
+    ways: list[OsmWay]
+    length: NDArray[np.float64]  # m
+
+
+def report(
+    osm: OsmMap, streets: Streets, merged: Merged, signs: Signs, kept: Kept, ways: OpenWays
+) -> None:
     """Add to the findings of the streets what is found in the map as a whole."""
     _incomplete(osm, streets)
     _reach(streets, kept)
@@ -51,7 +60,7 @@ def report(osm: OsmMap, streets: Streets, merged: Merged, signs: Signs, kept: Ke
     _signals(streets, signs)
     _service_at_lights(streets, merged, signs)
     _large(streets, merged)
-    _defaults(osm, streets)
+    _defaults(ways, streets)
     find_crossings(osm, streets)
 
 
@@ -105,6 +114,12 @@ def _lengths(streets: Streets, lines: list[list[int]]) -> NDArray[np.float64]:
     return np.add.reduceat(step, np.cumsum(sizes) - sizes)
 
 
+def open_ways_of(osm: OsmMap, streets: Streets) -> OpenWays:
+    """The ways of a map that cars may use."""
+    ways = [way for way in osm.ways if is_open(way.tags)]
+    return OpenWays(ways, _lengths(streets, [way.nodes for way in ways]))
+
+
 def _left_out(streets: Streets, kept: Kept) -> None:
     """Name the pieces that are left out because they cannot be reached or left."""
     by_node: dict[int, list[Road]] = {}
@@ -125,7 +140,7 @@ def _left_out(streets: Streets, kept: Kept) -> None:
                 if other not in seen:
                     seen.add(other)
                     open_roads.append(other)
-        length = sum(line_of(streets, streets.links[i].nodes) for i, _ in piece)
+        length = sum(length_of(streets, streets.links[i]) for i, _ in piece)
         link = streets.links[min(piece)[0]]
         streets.find(
             "L21",
@@ -171,21 +186,19 @@ def _large(streets: Streets, merged: Merged) -> None:
         )  # fmt: skip
 
 
-def _defaults(osm: OsmMap, streets: Streets) -> None:
+def _defaults(open_ways: OpenWays, streets: Streets) -> None:
     """Which share of the streets' length has no limit or no lanes of its own."""
-    ways = [way for way in osm.ways if is_open(way.tags)]
-    length = _lengths(streets, [way.nodes for way in ways])
+    ways, length = open_ways
     total = float(length.sum())
     for key, what in (("maxspeed", "limit by law"), ("lanes", "number of lanes by class of road")):
-        silent = np.array([not any(name.startswith(key) for name in way.tags) for way in ways])
+        silent = np.array([not any(map(str.startswith, way.tags, repeat(key))) for way in ways])
         share = float(length[silent].sum()) / total if total > 0.0 else 0.0
         if share >= 0.005:
             streets.find("L26", f"{100.0 * share:.0f} % of the km have no {key}: {what}")
 
 
 def limit_remarks(
-    osm: OsmMap,
-    streets: Streets,
+    open_ways: OpenWays,
     country: Country,
     urban: dict[int, BuiltUp],
     speeds: dict[str, float],
@@ -194,8 +207,7 @@ def limit_remarks(
 
     speeds: the user's, by class.
     """
-    ways = [way for way in osm.ways if is_open(way.tags)]
-    length = _lengths(streets, [way.nodes for way in ways]) / 1000.0
+    ways, length = open_ways.ways, open_ways.length / 1000.0
     total = max(float(length.sum()), 1e-9)
     limits = limits_of(country.place)
     where = f"country {country.place} ({country.why})" if country.place else "country unknown"
@@ -229,7 +241,7 @@ def _source(tags: Tags, urban: bool, speeds: dict[str, float]) -> str:
     """What the limit of a way comes from."""
     if any(key.startswith("maxspeed") and key != "maxspeed:type" for key in tags):
         return SOURCES[0]
-    if any(read_speed(tags.get(key, "")) is not None for key in ZONE_KEYS):
+    if any(key in tags and read_speed(tags[key]) is not None for key in ZONE_KEYS):
         return SOURCES[1]
     highway = tags["highway"]
     if highway in speeds:

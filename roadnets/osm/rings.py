@@ -14,7 +14,7 @@ from rushhour.roadnets.osm.legs import End, lane_offset, set_ends
 from rushhour.roadnets.osm.links import Streets
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.short_streets import room_on
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 from rushhour.roadnets.osm.ways.lane_tags import lane_counts
 from rushhour.roadnets.osm.ways.reading import OsmMap
 from rushhour.roadnets.osm.ways.tags import CLASSES, direction_of, is_open
@@ -55,7 +55,7 @@ def close_rings(streets: Streets) -> None:
         open_here = link.a in ends and link.a not in begins and link.b in begins - ends.keys()
         if not open_here or part[link.a] != part[link.b]:
             continue
-        if line_of(streets, link.nodes) > LONGEST_GAP:
+        if length_of(streets, link) > LONGEST_GAP:
             continue
         width = streets.links[ends[link.a]].rules.width
         streets.links[i] = replace(link, rules=replace(link.rules, ring=True, width=width))
@@ -86,7 +86,7 @@ def narrow_rings(streets: Streets, merged: Merged) -> None:
         ends: dict[tuple[int, bool], End] = {}
         nodes = sorted({n for i in members for n in (streets.links[i].a, streets.links[i].b)})
         set_ends(streets, merged, set(), around, nodes, ends)
-        length = {i: line_of(streets, streets.links[i].nodes) for i in members}
+        length = {i: length_of(streets, streets.links[i]) for i in members}
         radius = sum(length.values()) / (2.0 * pi)
         left = -lane_offset(streets.links[members[0]], True, inner_lane)
         shrunk = max(0.0, 1.0 - left / radius)

@@ -14,7 +14,7 @@ from rushhour.roadnets.osm.legs import End, set_ends
 from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import KEPT_APART, Merged, extent, refusal
 from rushhour.roadnets.osm.places import direction
-from rushhour.roadnets.osm.signs import Signs, line_of
+from rushhour.roadnets.osm.signs import Signs, length_of
 
 A_CAR: Final = 7.5  # m of lane that a car and its gap take
 WIDEST_ARM: Final = 25.0  # m between the entry and the exit of one arm of a roundabout
@@ -37,7 +37,7 @@ def join_short_streets(
     """
     around = streets.ends()
     rings = Rings(streets, around)
-    length = [line_of(streets, link.nodes) for link in streets.links]
+    length = [length_of(streets, link) for link in streets.links]
     refused: set[int] = set()
     ends: dict[tuple[int, bool], End] = {}
     changed = set(around)

@@ -40,8 +40,15 @@ def is_signal(tags: Tags) -> bool:
 
 def line_of(streets: Streets, nodes: list[int]) -> float:
     """Length of a line of nodes, m."""
-    places = [streets.xy[node] for node in nodes]
+    places = list(map(streets.xy.__getitem__, nodes))
     return sum(map(dist, places, places[1:]))
+
+
+def length_of(streets: Streets, link: Link) -> float:
+    """Length of the line of a link, m."""
+    if link.length is None:
+        link.length = line_of(streets, link.nodes)
+    return link.length
 
 
 class _Walker:
@@ -72,7 +79,7 @@ class _Walker:
             onward = onward if other_start else turned(onward)
             if not (onward.rules.backward if against else onward.rules.forward).lanes:
                 break
-            length += line_of(self.streets, onward.nodes)
+            length += length_of(self.streets, onward)
             index, at_start = other, not other_start
         return inf, -1, -1, False
 
@@ -81,6 +88,8 @@ def _places(streets: Streets) -> dict[int, tuple[int, int]]:
     """Where nodes with tags lie on links, junctions and ends excepted: link, place in its nodes."""
     found: dict[int, tuple[int, int]] = {}
     for index, link in enumerate(streets.links):
+        if streets.node_tags.keys().isdisjoint(link.nodes):
+            continue
         for place, node in enumerate(link.nodes):
             if node in streets.node_tags and 0 < place:
                 found.setdefault(node, (index, place))
@@ -90,8 +99,9 @@ def _places(streets: Streets) -> dict[int, tuple[int, int]]:
 def _way_order(osm: OsmMap, nodes: set[int]) -> dict[int, int]:
     """The node that follows each of these in the order of its way, if it has but one."""
     after: dict[int, int] = {}
-    ways = Counter(node for way in osm.ways for node in set(way.nodes) & nodes)
-    for way in osm.ways:
+    some = [way for way in osm.ways if not nodes.isdisjoint(way.nodes)]
+    ways = Counter(node for way in some for node in set(way.nodes) & nodes)
+    for way in some:
         for node, following in pairwise(way.nodes):
             if ways[node] == 1:
                 after[node] = following

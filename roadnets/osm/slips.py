@@ -11,7 +11,7 @@ from typing import Final
 
 from rushhour.roadnets.osm.links import Road, Streets, node_at
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 
 LONGEST: Final = 60.0  # m
 SHARPEST, GENTLEST = radians(-155.0), radians(-45.0)  # of the turn from leg to leg, left positive
@@ -21,7 +21,7 @@ DETOUR: Final = 2.0  # times its length: how far the way over the crossing may b
 def slips_of(streets: Streets) -> set[int]:
     """Links that are slip lanes."""
     ends = streets.ends()
-    lengths = [line_of(streets, link.nodes) for link in streets.links]
+    lengths = [length_of(streets, link) for link in streets.links]
     return {
         index
         for index, link in enumerate(streets.links)

@@ -20,7 +20,7 @@ from rushhour.roadnets.osm.links import Link, Streets, node_at
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
 from rushhour.roadnets.osm.ramps import MAIN, RAMPS
-from rushhour.roadnets.osm.signs import line_of
+from rushhour.roadnets.osm.signs import length_of
 from rushhour.roadnets.osm.ways.tags import WayRules
 
 PARTING: Final = radians(60.0)  # between two carriageways, and off the street that goes on as them
@@ -203,7 +203,7 @@ def lay_transitions(streets: Streets) -> None:
     ends = streets.ends() if sliding else {}
     for index in sliding:
         link = streets.links[index]
-        own = line_of(streets, link.nodes)
+        own = length_of(streets, link)
         (before, first), (behind, last) = (_beyond(streets, ends, index, s) for s in (True, False))
         if first is None:
             first = last
@@ -235,7 +235,7 @@ def _beyond(streets: Streets, ends: Ends, first: int, start: bool) -> tuple[floa
             return length, _aside(streets.links[first].rules, beyond.rules, same)
         if len(others) > 1 or onward == first:
             return length, None
-        length += line_of(streets, beyond.nodes)
+        length += length_of(streets, beyond)
         index, start = onward, not there
 
 
