@@ -5,12 +5,11 @@ from math import inf
 
 import numpy as np
 import pytest
-from real_data import data_folder
+from real_data import sumo_network
 
 from rushhour.kernels.routing.astar import RoadGraph
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.roadnets.loading import load_network
 from rushhour.traffic.demand import random_trips as random_demand
 from rushhour.traffic.routing import hierarchies, routes
 from rushhour.traffic.routing.hierarchies import build_hierarchy, hierarchy_if_it_pays
@@ -158,7 +157,7 @@ def test_trips_drawn_again_keep_to_the_hierarchy_of_all(monkeypatch):
 
 def test_a_real_map_has_ways_as_cheap_as_by_a_star():
     """Bad Hersfeld, which is large enough by the rule."""
-    network = load_network(data_folder("sumo_badhersfeld_net") / "badhersfeld.net.xml.gz")
+    network = sumo_network("sumo_badhersfeld_net")
     graph = road_graph(network, CAR)
     roads = np.flatnonzero(np.isfinite(graph.cost)).astype(np.int32)
     draw = np.random.default_rng(3)

@@ -7,14 +7,13 @@ from math import inf
 import numpy as np
 import pytest
 from network_drafts import chain, line
-from real_data import data_folder
+from real_data import sumo_network
 
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.drafts.draft import DraftConnector
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.generators.by_name import generate
-from rushhour.roadnets.loading import load_network
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.routing.road_graph import road_graph
@@ -25,7 +24,7 @@ CAR = CLASS_BIT["passenger"]
 
 
 def bad_hersfeld():
-    return load_network(data_folder("sumo_badhersfeld_net") / "badhersfeld.net.xml.gz")
+    return sumo_network("sumo_badhersfeld_net")
 
 
 MAPS = {"town": lambda: generate("town", size="medium", seed=2), "bad_hersfeld": bad_hersfeld}

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from real_data import data_folder
+from real_data import sumo_network
 from sumo_texts import at_lights, crossing, written
 
 from rushhour.kernels.core.network import ACTUATED, FIXED, GREEN, GREEN_YIELD
@@ -188,7 +188,7 @@ def test_a_program_with_one_green_and_one_crossing_keeps_the_crossing_under_all_
     ],  # one of 15 guards no road
 )
 def test_the_actuated_programs_of_a_real_network_have_detectors(folder, programs):
-    network = finish(read_network_draft(next(data_folder(folder).glob("*.net.xml.gz"))))
+    network = sumo_network(folder)
     act, signals = network.actuation, network.arrays.signals
     assert np.count_nonzero(act.control == ACTUATED) == programs
     lengths = network.arrays.lanes.length[act.lane]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from real_data import data_folder
+from real_data import data_folder, sumo_draft, sumo_network
 
 from rushhour.kernels.core.network import ALL_WAY_STOP, SIGNAL, U_TURN
 from rushhour.roadnets.build import finish
@@ -67,12 +67,12 @@ def raw(name: str) -> SumoFile:
 
 @cache
 def drafted(name: str) -> Draft:
-    return read_network_draft(path_of(name))
+    return read_network_draft(path_of(name)) if name in GRIDS else sumo_draft(name)
 
 
 @cache
 def finished(name: str) -> Network:
-    return finish(drafted(name))
+    return finish(drafted(name)) if name in GRIDS else sumo_network(name)
 
 
 def car_lanes(draft: Draft) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from real_data import data_folder
+from real_data import data_folder, sumo_network
 
 import rushhour as rh
 from rushhour.roadnets.nearest import local_metres, road_finder
@@ -17,7 +17,7 @@ def test_degrees_are_where_the_tools_of_sumo_put_them() -> None:
     pytest.importorskip("pyproj")
     sumolib = pytest.importorskip("sumolib")
     path = data_folder("sumo_luxembourg") / "luxembourg.net.xml.gz"
-    network = rh.load_network(path)
+    network = sumo_network("sumo_luxembourg")
     theirs = sumolib.net.Net()
     location = next(sumolib.xml.parse_fast(
         str(path), "location", ["netOffset", "convBoundary", "origBoundary", "projParameter"]
