@@ -7,7 +7,7 @@ from planted_world import PlantedWorld
 
 from rushhour.kernels.core.network import LEFT, NONE, RIGHT, SIGNAL, STRAIGHT, YIELD
 from rushhour.kernels.core.vehicles import FREE, LEADER
-from rushhour.kernels.driving.acceleration import SIGHT_SPEED
+from rushhour.kernels.driving.speeds_ahead import SIGHT_SPEED
 from rushhour.kernels.junctions.gap_acceptance import prior_vehicle
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.by_hand.builder import NetworkBuilder

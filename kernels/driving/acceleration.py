@@ -13,13 +13,10 @@ from numba import prange
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
-from rushhour.kernels.core.network import (
-    SIGNAL,
-    NetworkArrays,
-)
+from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.order import share, tasks_of
 from rushhour.kernels.core.random import uniform
-from rushhour.kernels.core.rules import CLOSEST, Rules
+from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.trips import has_stops
 from rushhour.kernels.core.vehicles import (
     AT_STOP,
@@ -34,10 +31,6 @@ from rushhour.kernels.core.vehicles import (
     ONCOMING,
     PASSED,
     PATH,
-    RED_LIGHT,
-    SPEED_LIMIT_AHEAD,
-    STARTING,
-    STOP_SIGN,
     STREAM_DAWDLE,
     YIELDS,
     Grants,
@@ -46,8 +39,16 @@ from rushhour.kernels.core.vehicles import (
     Types,
     Vehicles,
 )
+from rushhour.kernels.driving.speeds_ahead import (
+    sight_speed,
+    speed_over,
+    speed_to_end,
+    speed_to_later_stop,
+    speed_to_line,
+    speed_to_slower,
+    speed_to_stop,
+)
 from rushhour.kernels.following.car_following import (
-    approach_speed,
     dawdled_speed,
     guard_speed,
     krauss_speed,
@@ -61,43 +62,20 @@ from rushhour.kernels.following.lane_gaps import (
     LETS_IN,
     braking_gap,
     halting_for,
-    place_behind,
-    place_beside,
     rear_beside,
 )
 from rushhour.kernels.following.own_models import followed_acceleration
-from rushhour.kernels.following.stop_signs import ROLLS, gentle_stop, stops_at
-from rushhour.kernels.junctions.diverging import Partings, parted_speed
-from rushhour.kernels.junctions.grant_holders import swap_room
-from rushhour.kernels.junctions.permissive_places import waits_on
-from rushhour.kernels.junctions.zone_yielding import zone_speed
+from rushhour.kernels.following.stop_signs import stops_at
+from rushhour.kernels.junctions.diverging import Partings
 from rushhour.kernels.lanes.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 
 # s for which a driver's imperfection lasts, and after which it looks at its leader again: a step
 # of SUMO.
 MOOD = 1.0
-STOP_ROOM = 10.0  # m before the place of its stop where a vehicle on another lane waits
 OPENS = 0.5  # m/s by which somebody who merges ahead must be faster for the gap to open by itself
 CLOSED_UP = 1.0  # m between those who stand in a ring
 UNBOUND = 1000.0  # m/s, desired speed of somebody whom something else holds
-SIGHT = 4.5  # m before a yield line where a driver sees all who go first
-SIGHT_SPEED = 6.4  # m/s, at which it comes there
 MIN_GAP_SHARE = 0.6  # of the standstill gap that the collision guard never gives up
-
-
-@kernel
-def sight_speed(
-    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, k: int, d: float, decel: float,
-    dt: float,
-) -> float:  # fmt: skip
-    """Speed (m/s) at which i, d m before connector k, comes to where it sees who goes first: it could
-    still stop at the line, if hard. inf from there on, and where it yields to nobody, zips in, or has a
-    light."""
-    if d <= SIGHT or grants.critical_gap[k] <= 0.0 or grants.zips[k]:
-        return inf
-    if net.connectors.signal[k] >= 0:
-        return inf
-    return approach_speed(veh.speed[i], d - SIGHT, SIGHT_SPEED, decel, dt)
 
 
 @kernel
@@ -111,24 +89,6 @@ def look_distance(
     return 10.0 + 1.5 * (min_gap + v * (time_gap + dt) + v * v / (2.0 * mean_accel))
 
 
-@kernel(forceinline=True)
-def free_before_stop(
-    veh: Vehicles, routes: Routes, order: Order, lane: int, place: int, min_gap: float
-) -> float:
-    """How far (m along a lane) somebody who must come to it may go beside it; inf.
-
-    Whoever is at a stop there, or on its way to one or out again, must be able to leave the lane:
-    one who waits for the stop on the neighbouring lane stays behind it. place: of the order, behind
-    the leader on that lane.
-    """
-    if place > order.start[lane]:
-        j = order.slot[place - 1]
-        stops = has_stops(veh, routes, j) and routes.stop_lane[veh.stop[j]] == lane
-        if stops or veh.wanted[j] != lane:
-            return veh.s[j] - veh.length[j] - min_gap
-    return inf
-
-
 @kernel
 def imperfection(veh: Vehicles, types: Types, i: int, frame: int, dt: float, seed: int) -> float:
     """Share of what a Krauss driver could do that it leaves undone now, 0 .. sigma.
@@ -140,6 +100,53 @@ def imperfection(veh: Vehicles, types: Types, i: int, frame: int, dt: float, see
         return 0.0
     turn = int(frame * dt / MOOD + (veh.id[i] % 16) / 16.0)
     return float(min(1.0, sigma * uniform(seed, veh.id[i], turn, STREAM_DAWDLE)))
+
+
+@kernel(forceinline=True)
+def last_on(veh: Vehicles, order: Order, lane: int, d: float) -> tuple[int, float]:
+    """Who is the last on a lane d m ahead, or hangs over its end, and metres to its rear; -1, inf."""
+    if order.start[lane] < order.start[lane + 1]:
+        j = order.slot[order.start[lane + 1] - 1]
+        return int(j), float(d + veh.s[j] - veh.length[j])
+    j = order.over[lane]
+    return int(j), float(d + order.over_rear[lane]) if j >= 0 else inf
+
+
+@kernel(forceinline=True)
+def follow(
+    veh: Vehicles, types: Types, i: int, want: float, v0: float, gap: float, v_lead: float,
+    min_gap: float, time_gap: float, frame: int, dt: float, seed: int,
+) -> float:  # fmt: skip
+    """Acceleration (m/s^2) by the model of i's type behind a leader. v0: desired speed, `UNBOUND` where a
+    bend holds i and not its wish, which is `want`."""
+    t, v = veh.type[i], veh.speed[i]
+    accel, decel, model = types.accel[t], types.decel[t], types.model[t]
+    if model != KRAUSS:
+        a = followed_acceleration(model, v, v0, gap, v_lead, accel, decel, min_gap, time_gap)
+        return min(a, (v0 - v) / dt) if v < v0 else a
+    tau = types.time_gap[t]
+    seen = seen_speed(v, v_lead, (MOOD - dt) * min(0.5, types.sigma[t]))
+    most = krauss_speed(want, want, gap, seen, accel, decel, min_gap, tau, dt)
+    w = krauss_speed(v, want, gap, seen, accel, decel, min_gap, tau, dt)
+    share = imperfection(veh, types, i, frame, dt, seed)
+    return (dawdled_speed(v, w, most, accel, share, MOOD, dt) - v) / dt
+
+
+@kernel(forceinline=True)
+def fall_back(
+    veh: Vehicles, types: Types, i: int, j: int, lets_in: bool, keep: float, v0: float, opening: float,
+    min_gap: float, time_gap: float, dt: float,
+) -> float:  # fmt: skip
+    """Acceleration (m/s^2) of i behind j that comes in before it, `opening` m ahead: to the gap that it
+    wants then it falls back gently, before one that stands, `keep` m away, as before any leader."""
+    t, v, v_in = veh.type[i], veh.speed[i], veh.speed[j]
+    decel = types.decel[t]
+    a = followed_acceleration(
+        types.model[t], v, v0, opening, v_in, types.accel[t], decel, min_gap, time_gap
+    )
+    if lets_in and v_in < 0.1:
+        return min(max(a, -decel), halting_for(v, opening, keep, decel, dt))
+    return max(a, -COOPERATION)
 
 
 @kernel(forceinline=True)
@@ -173,7 +180,6 @@ def drive_vehicle(
             veh.blocker[i] = -1 if told else veh.id[leader]
             return
     time_gap = types.time_gap[t]
-    factor = veh.factor[i]
     v0 = want = aimed_speed(net, veh, types, i, lane)
     reason, blocker = FREE, -1
     nxt = inf  # next speed allowed by hard constraints
@@ -204,28 +210,19 @@ def drive_vehicle(
     stop_lane = routes.stop_lane[veh.stop[i]] if stops else -1
     look = look_distance(v, min_gap, time_gap, types.mean_accel[t], dt)
     d = net.lanes.length[lane] - s
-    braking = rules.curve_braking
     q = 0
     on_connector = lane >= n_road_lanes
-    # The leg counts the road before a connector, the way on is that of the road behind it.
-    ahead = 2 if on_connector else 1
     merges, opening = -1, inf  # behind whom, and the gap to it
     asked = inf  # m to the rear of somebody on a lane ahead who asks to be let in
     open_way = True  # nobody has to stop on the way
     if on_connector:
         k = lane - n_road_lanes
         open_way = net.connectors.free[k]
-        limit, merges, opening = zone_speed(net, veh, types, order, grants, i, k, -s, dt)
+        limit, why, whom, merges, opening = speed_over(
+            net, veh, types, order, grants, partings, i, k, -s, decel, dt
+        )
         if limit < nxt:
-            nxt, reason, blocker = limit, CONFLICT, -1
-        if waits_on(veh, grants, i, k):
-            limit = approach_speed(v, grants.pocket[k] - s, 0.0, decel, dt)
-            if limit < nxt:
-                nxt, blocker = limit, veh.blocker[i]
-                reason = veh.refused[i] if veh.refused[i] != FREE else YIELDS
-        limit, other = parted_speed(net, veh, types, order, partings, i, k, -s, dt)
-        if limit < nxt:
-            nxt, reason, blocker = limit, LEADER, veh.id[other]
+            nxt, reason, blocker = limit, why, whom
     while d < look:
         if on_connector:
             road_lane = net.connectors.to_lane[lane - n_road_lanes]
@@ -233,104 +230,51 @@ def drive_vehicle(
         else:
             k = veh.path[i, q] if q < PATH else -1
             if k < 0:
-                routed = veh.leg[i] >= 0
-                last_leg = routed and veh.leg[i] + ahead + q >= veh.route_end[i]
-                if q == 0 and not last_leg:
-                    # The lane does not lead on: stop before its end and change lane.
-                    if routed or (ahead == 1 and veh.wanted[i] != lane):
-                        halt = d - rules.stop_offset
-                        if ahead == 1 and veh.wanted[i] > lane:
-                            # Those who want to the left leave room at the line for those who
-                            # want to the right: two heads that must swap lanes can.
-                            halt -= swap_room(net, lane, veh.length[i], rules.stop_offset)
-                        limit = approach_speed(v, halt, 0.0, decel, dt)
-                        if limit < nxt:
-                            nxt, reason, blocker = limit, LANE_CHANGE, -1
-                        look = d
-                elif routed and not last_leg:
-                    # Nor does the lane ahead: it must be able to stop there, and change.
-                    limit = approach_speed(v, d - rules.stop_offset, 0.0, decel, dt)
-                    if limit < nxt:
-                        nxt, reason, blocker = limit, LANE_CHANGE, -1
+                limit = speed_to_end(net, veh, rules, i, q, d, decel, dt)
+                if limit < nxt:
+                    nxt, reason, blocker = limit, LANE_CHANGE, -1
+                if q == 0 and limit < inf:
+                    look = d
                 break
             if not net.connectors.free[k] and (q >= veh.granted[i] or frame < veh.go[i]):
-                spare = net.lanes.length[net.connectors.from_lane[k]] - veh.length[i]
-                halt = d - max(
-                    CLOSEST, min(rules.stop_offset, spare)
-                )  # closer where its rear needs it
-                limit = approach_speed(v, halt, 0.0, decel, dt)
-                if net.connectors.must_stop[k] and not veh.queued[i]:
-                    limit = min(limit, gentle_stop(v, halt, rules.stop_braking, dt))
+                granted = q < veh.granted[i]
+                limit, why, whom = speed_to_line(net, veh, rules, i, k, granted, d, decel, dt)
                 if limit < nxt:
-                    nxt = limit
-                    reason = veh.refused[i] if q >= veh.granted[i] else STARTING
-                    if reason == FREE:
-                        reason = (
-                            RED_LIGHT
-                            if net.intersections.control[net.connectors.intersection[k]] == SIGNAL
-                            else YIELDS
-                        )
-                    blocker = veh.blocker[i] if reason in (CONFLICT, YIELDS) else -1
+                    nxt, reason, blocker = limit, why, whom
                 if q == 0 and p == order.start[lane]:
                     # Who is to stop at the line keeps only clear of those who are past it.
                     time_gap = 0.0
                 break
             step = n_road_lanes + k
-            end = min(net.lanes.speed[step] * factor, net.lanes.entry_speed[step])
             rolls = stops_at(net, veh, i, q)
-            if rolls:
-                end = min(end, ROLLS)
-            if end < v:
-                limit = approach_speed(v, d, end, braking, dt)
-                if limit < nxt:
-                    nxt, blocker = limit, -1
-                    reason = CURVE if net.lanes.entry_speed[step] == end else SPEED_LIMIT_AHEAD
-                    if rolls:
-                        reason = STOP_SIGN
+            limit, why = speed_to_slower(net, veh, rules, i, step, rolls, d, dt)
+            if limit < nxt:
+                nxt, reason, blocker = limit, why, -1
             if not net.connectors.free[k]:
                 limit = sight_speed(net, veh, grants, i, k, d, decel, dt)
                 if limit < nxt:
                     nxt, reason, blocker = limit, YIELDS, -1
-                limit, j, room = zone_speed(net, veh, types, order, grants, i, k, d, dt)
-                if limit < nxt:
-                    nxt, reason, blocker = limit, CONFLICT, -1
-                if room < opening:
-                    merges, opening = j, room
-                if waits_on(veh, grants, i, k):
-                    limit = approach_speed(v, d + grants.pocket[k], 0.0, decel, dt)
-                    if limit < nxt:
-                        nxt, blocker = limit, veh.blocker[i]
-                        reason = veh.refused[i] if veh.refused[i] != FREE else YIELDS
-            limit, other = parted_speed(net, veh, types, order, partings, i, k, d, dt)
+            limit, why, whom, j, room = speed_over(
+                net, veh, types, order, grants, partings, i, k, d, decel, dt
+            )
             if limit < nxt:
-                nxt, reason, blocker = limit, LEADER, veh.id[other]
+                nxt, reason, blocker = limit, why, whom
+            if room < opening:
+                merges, opening = j, room
             if leader < 0:
-                if order.start[step] < order.start[step + 1]:
-                    leader = order.slot[order.start[step + 1] - 1]
-                    gap = d + veh.s[leader] - veh.length[leader]
-                    v_lead = veh.speed[leader]
-                elif order.over[step] >= 0:
-                    leader = order.over[step]
-                    gap = d + order.over_rear[step]
-                    v_lead = veh.speed[leader]
+                leader, gap = last_on(veh, order, step, d)
+                v_lead = veh.speed[leader] if leader >= 0 else 0.0
             open_way = open_way and net.connectors.free[k]
             d += net.lanes.length[step]
             road_lane = net.connectors.to_lane[k]
             q += 1
-        end = min(net.lanes.speed[road_lane] * factor, net.lanes.entry_speed[road_lane])
-        if end < v:
-            limit = approach_speed(v, d, end, braking, dt)
-            if limit < nxt:
-                nxt, blocker = limit, -1
-                reason = CURVE if net.lanes.entry_speed[road_lane] == end else SPEED_LIMIT_AHEAD
-        if stop_lane >= 0 and net.lanes.road[stop_lane] == net.lanes.road[road_lane]:
-            place = d + routes.stop_pos[veh.stop[i]]
-            if stop_lane != road_lane:
-                free = free_before_stop(
-                    veh, routes, order, stop_lane, order.start[stop_lane + 1], min_gap
-                )
-                place = min(place - STOP_ROOM, d + max(0.0, free))
-            limit = approach_speed(v, place, 0.0, decel, dt)
+        limit, why = speed_to_slower(net, veh, rules, i, road_lane, False, d, dt)
+        if limit < nxt:
+            nxt, reason, blocker = limit, why, -1
+        if stop_lane >= 0:
+            limit = speed_to_later_stop(
+                net, veh, routes, order, i, road_lane, d, min_gap, decel, dt
+            )
             if limit < nxt:
                 nxt, reason, blocker = limit, AT_STOP, -1
         if lets_in < 0 and leader < 0 and open_way and grants.asked_in[road_lane] == frame:
@@ -340,52 +284,21 @@ def drive_vehicle(
             if room > braking_gap(v, veh.speed[j], b, dt, min_gap):
                 lets_in, asked = j, room
         if leader < 0:
-            if order.start[road_lane] < order.start[road_lane + 1]:
-                leader = order.slot[order.start[road_lane + 1] - 1]
-                if grants.passers[road_lane] > 0:
-                    leader = last_beside(veh, order, road_lane)
+            leader, gap = last_on(veh, order, road_lane, d)
+            if (
+                grants.passers[road_lane] > 0
+                and order.start[road_lane] < order.start[road_lane + 1]
+            ):
+                leader = last_beside(veh, order, road_lane)
                 gap = d + veh.s[leader] - veh.length[leader]
-                v_lead = veh.speed[leader]
-            elif order.over[road_lane] >= 0:
-                leader = order.over[road_lane]
-                gap = d + order.over_rear[road_lane]
-                v_lead = veh.speed[leader]
+            v_lead = veh.speed[leader] if leader >= 0 else 0.0
         d += net.lanes.length[road_lane]
-
-    # The stop of its trip; beside it, on another lane, it waits for room to change.
     if stop_lane >= 0 and lane < n_road_lanes:
-        limit = inf
-        why = AT_STOP
-        if stop_lane == lane:
-            limit = approach_speed(v, routes.stop_pos[veh.stop[i]] - s, 0.0, decel, dt)
-            if veh.dwell_until[i] >= 0:
-                limit = 0.0
-        elif net.lanes.road[stop_lane] == net.lanes.road[lane] and veh.wanted[i] != lane:
-            room = place_beside(net, stop_lane, lane, routes.stop_pos[veh.stop[i]]) - s
-            if room > 0.0 and veh.granted[i] == 0:
-                beside = place_beside(net, lane, stop_lane, s)
-                place = place_behind(veh, order, stop_lane, beside)
-                free = free_before_stop(veh, routes, order, stop_lane, place, min_gap) - beside
-                if free > 0.0:
-                    room = min(room, free + STOP_ROOM)
-                limit = approach_speed(v, room - STOP_ROOM, 0.0, decel, dt)
-                why = LANE_CHANGE
+        limit, why = speed_to_stop(net, veh, routes, order, i, min_gap, decel, dt)
         if limit < nxt:
             nxt, reason, blocker = limit, why, -1
 
-    model = types.model[t]
-    if model != KRAUSS:
-        a = followed_acceleration(model, v, v0, gap, v_lead, accel, decel, min_gap, time_gap)
-        if v < v0:
-            a = min(a, (v0 - v) / dt)
-    else:
-        tau = types.time_gap[t]
-        seen = seen_speed(v, v_lead, (MOOD - dt) * min(0.5, types.sigma[t]))
-        most = krauss_speed(want, want, gap, seen, accel, decel, min_gap, tau, dt)
-        w = krauss_speed(v, want, gap, seen, accel, decel, min_gap, tau, dt)
-        share = imperfection(veh, types, i, frame, dt, seed)
-        w = dawdled_speed(v, w, most, accel, share, MOOD, dt)
-        a = (w - v) / dt
+    a = follow(veh, types, i, want, v0, gap, v_lead, min_gap, time_gap, frame, dt, seed)
     if leader >= 0:
         guard = guard_speed(v, gap - MIN_GAP_SHARE * min_gap, v_lead, types.emergency[t], dt)
         a = min(a, (guard - v) / dt)
@@ -405,15 +318,8 @@ def drive_vehicle(
         merges = lets_in
         opening = asked if asked < inf else rear_beside(net, veh, merges, lane, 0.0) - s
     if merges >= 0 and (lets_in >= 0 or veh.speed[merges] < v + OPENS):
-        # One comes in before it: to the gap that it wants then it falls back gently, before one
-        # that stands as before any leader.
-        v_in = veh.speed[merges]
-        b = followed_acceleration(model, v, v0, opening, v_in, accel, decel, min_gap, time_gap)
-        if lets_in >= 0 and v_in < 0.1:
-            keep = min_gap if asked < inf else LETS_IN * types.min_gap[t]
-            b = min(max(b, -decel), halting_for(v, opening, keep, decel, dt))
-        else:
-            b = max(b, -COOPERATION)
+        keep = min_gap if asked < inf else LETS_IN * types.min_gap[t]
+        b = fall_back(veh, types, i, merges, lets_in >= 0, keep, v0, opening, min_gap, time_gap, dt)
         if b < a:
             a, reason, blocker = b, LANE_CHANGE if lets_in >= 0 else CONFLICT, veh.id[merges]
     a = max(a, -types.emergency[t])

@@ -171,6 +171,38 @@ def ends_on(veh: Vehicles, grants: Grants, i: int, lane: int, roads: int) -> boo
     return bool(veh.leg[i] + roads == veh.route_end[i] - 1)
 
 
+@kernel(forceinline=True)
+def room_needed(veh: Vehicles, grants: Grants, i: int, n: int, lane: int) -> float:
+    """Metres that i asks of a lane, the exit beyond the first n connectors of its path: for itself, and for
+    those who go before it."""
+    need = grants.reserved[lane] + veh.length[i]
+    if veh.granted[i] > 0 or n == 0:
+        return need
+    # Heads that ask later in this frame may stand for longer. Whoever stands for longest counts none
+    # of the others: nobody would ever go into room for one while each counted all.
+    # Who is on a roundabout goes before all who want to enter it.
+    eldest = grants.eldest_since[lane]
+    enters = grants.on_ring[lane] and entry_within(veh, grants.ring_entry, i, n) >= 0
+    waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i] or enters)
+    first = 0 <= veh.arrived[i] <= grants.wished_since[lane] and not enters
+    need += max(0.0 if first else grants.wished[lane], grants.eldest[lane] if waits else 0.0)
+    return need + claimed_before(veh, grants, i, lane)
+
+
+@kernel(forceinline=True)
+def claimed_before(veh: Vehicles, grants: Grants, i: int, lane: int) -> float:
+    """Metres of a lane for those beside it who must change to it, and have stood for longer than i."""
+    if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
+        return float(grants.claimed[lane])
+    return 0.0
+
+
+@kernel(forceinline=True)
+def behind_rear(net: NetworkArrays, order: Order, on: int, queue_gap: float) -> float:
+    """Metres of a lane or connector beyond the rear that hangs over its end, with the gap to that."""
+    return net.lanes.length[on] - order.over_rear[on] + queue_gap
+
+
 @kernel
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
@@ -185,23 +217,12 @@ def has_room(
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     last = veh.path[i, n - 1] if n > 0 else veh.lane[i] - n_road_lanes
     lane = net.connectors.to_lane[last]
-    need = grants.reserved[lane] + veh.length[i]
     entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
+    need = room_needed(veh, grants, i, n, lane)
+    asks = veh.granted[i] == 0 and n > 0
     kept = grants.kept[lane]
     if must_change(veh, i, entered, n):
         kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
-    asks = veh.granted[i] == 0 and n > 0
-    if asks:
-        # Heads that ask later in this frame may stand for longer. Whoever stands for longest counts
-        # none of the others: nobody would ever go into room for one while each counted all.
-        # Who is on a roundabout goes before all who want to enter it.
-        eldest = grants.eldest_since[lane]
-        enters = grants.on_ring[lane] and entry_within(veh, grants.ring_entry, i, n) >= 0
-        waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i] or enters)
-        first = 0 <= veh.arrived[i] <= grants.wished_since[lane] and not enters
-        need += max(0.0 if first else grants.wished[lane], grants.eldest[lane] if waits else 0.0)
-        if veh.arrived[i] < 0 or grants.claimed_since[lane] <= veh.arrived[i]:
-            need += grants.claimed[lane]
     if (
         any_bodies(grants.obstacles)
         and before_body(veh, order, grants, lane, rules.queue_gap)
@@ -235,7 +256,7 @@ def has_room(
         if k < 0 or not net.connectors.free[k]:
             closed += freed(net, veh, order, lane, rules.queue_gap)
             if order.over[lane] >= 0 and veh.speed[order.over[lane]] < 0.1:
-                closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+                closed -= behind_rear(net, order, lane, rules.queue_gap)
             break
         to = net.connectors.to_lane[k]
         now_on, more, empty_on, held = queue_end(net, veh, order, n_road_lanes + k, rules.queue_gap)
@@ -243,13 +264,12 @@ def has_room(
         j = order.over[n_road_lanes + k]
         if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
             # It has left the way to the side, its rear still here: nobody gets past it.
-            more -= net.lanes.length[n_road_lanes + k] - order.over_rear[n_road_lanes + k]
-            more -= rules.queue_gap
+            more -= behind_rear(net, order, n_road_lanes + k, rules.queue_gap)
             held = True
         elif not held:
             more += more_to
-        if asks and (veh.arrived[i] < 0 or grants.claimed_since[to] <= veh.arrived[i]):
-            more -= grants.claimed[to]
+        if asks:
+            more -= claimed_before(veh, grants, i, to)
         # Those on their way here may turn off elsewhere, and wait for it.
         mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
         mixed = mixed or not all_take(veh, order, lane, k)
@@ -257,11 +277,11 @@ def has_room(
         elsewhere = j >= 0 and veh.lane[j] != n_road_lanes + k and veh.lane[j] != to
         if elsewhere and veh.granted[j] == 0:
             # It waits on another joint, its rear still here: nobody gets past it.
-            closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+            closed -= behind_rear(net, order, lane, rules.queue_gap)
             mixed = True
         if not mixed and barred_beside(net, veh, order, lane, k, rules.queue_gap):
             if j >= 0:
-                closed -= net.lanes.length[lane] - order.over_rear[lane] + rules.queue_gap
+                closed -= behind_rear(net, order, lane, rules.queue_gap)
             mixed = True
         if mixed or q >= PATH or veh.path[i, q] != k:
             closed += min(0.0, more)

@@ -49,6 +49,17 @@ def to_path(net: NetworkArrays, veh: Vehicles, i: int) -> float:
 
 
 @kernel
+def to_line(net: NetworkArrays, veh: Vehicles, i: int) -> float:
+    """Metres from i's front to its line, which may lie beyond joints."""
+    d = to_path(net, veh, i)
+    for q in range(veh.line[i]):
+        joint = veh.path[i, q]
+        d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
+        d += net.lanes.length[net.connectors.to_lane[joint]]
+    return d
+
+
+@kernel
 def swap_room(net: NetworkArrays, lane: int, body: float, gap: float) -> float:
     """Metres left free at the end of a lane by one who must leave it to the left.
 

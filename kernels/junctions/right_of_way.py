@@ -71,6 +71,7 @@ from rushhour.kernels.junctions.grant_holders import (
     forget_group,
     note_holder,
     note_inside,
+    to_line,
     to_path,
     wish,
 )
@@ -200,6 +201,34 @@ def further_chain(
 
 
 @kernel(forceinline=True)
+def must_stop_at_light(
+    net: NetworkArrays, veh: Vehicles, rules: Rules, i: int, k: int, light: int, d: float
+) -> bool:  # fmt: skip
+    """Whether i, d m before its line, stops for a light. At yellow who turns across others and has stood
+    at the line goes: it has waited for its gap."""
+    if light != YELLOW:
+        return light == RED
+    # Who has not stood here stops for the yellow, or comes late.
+    return d >= LEFT_AT_YELLOW or veh.arrived[i] < 0 or not turns_across(net, rules, k)
+
+
+@kernel(forceinline=True)
+def note_useless_green(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, k: int, n: int, frame: int, dt: float
+) -> None:  # fmt: skip
+    """Note since when i, whose first n connectors are not all green, has no way on that is to be had.
+
+    One line of the chain is red while another is green: perhaps never both, so it counts as that.
+    """
+    mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
+    if mine == RED or mine == YELLOW or not shows_green(net, veh, grants, i, n):
+        if not has_lost_green(net, veh, grants, i, frame, dt):
+            veh.full_since[i] = -1
+    elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
+        veh.full_since[i] = frame
+
+
+@kernel(forceinline=True)
 def try_grant(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
@@ -217,26 +246,12 @@ def try_grant(
     if not room:
         n = -n
     ahead = to_path(net, veh, i)
-    d = ahead
-    for q in range(veh.line[i]):
-        joint = veh.path[i, q]
-        d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]
-        d += net.lanes.length[net.connectors.to_lane[joint]]
+    d = to_line(net, veh, i)
     first_only = n > veh.line[i] + 1 and waits_for_first(net, veh, grants, i, frame, dt)
     light = worst_light(net, veh, grants, i, n, first_only)
-    comes = veh.arrived[i] < 0  # has not stood here, so it stops for the yellow or comes late
-    if light == RED or (
-        light == YELLOW and (d >= LEFT_AT_YELLOW or comes or not turns_across(net, rules, k))
-    ):
+    if must_stop_at_light(net, veh, rules, i, k, light, d):
         veh.refused[i] = RED_LIGHT
-        mine = grants.light[k] if net.connectors.signal[k] >= 0 else GREEN
-        if mine == RED or mine == YELLOW or not shows_green(net, veh, grants, i, n):
-            if not has_lost_green(net, veh, grants, i, frame, dt):
-                veh.full_since[i] = -1
-        elif veh.full_since[i] < 0 and veh.speed[i] < 0.1:
-            # One line of the chain is red while another is green: perhaps never both, so it
-            # counts as a way on that is not to be had.
-            veh.full_since[i] = frame
+        note_useless_green(net, veh, grants, i, k, n, frame, dt)
         return REFUSED
     several = n > veh.line[i] + 1 and not first_only
     late = several and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)

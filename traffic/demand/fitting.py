@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.random import uniform_all
-from rushhour.kernels.driving.acceleration import SIGHT_SPEED
+from rushhour.kernels.driving.speeds_ahead import SIGHT_SPEED
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
