@@ -51,12 +51,17 @@ def test_who_turns_right_waits_while_a_queue_stands_on_the_way_straight_on(
         who_stands_on_way(net, veh, order, grants, asks, 0, n, QUEUE_GAP, 0.3) for n in (1, 2)
     ]
     assert by_first == [-1, found]
-    veh.path[asks, :2] = ways["e"], -1
-    # It is that one that it waits for, so that a ring over both is found.
+    # It is that one that it waits for, so that a ring over both is found: over one line, and a bus over
+    # two where the lane between them is too short for it.
     veh.reason[asks], veh.stands_since[asks] = EXIT_FULL, 0
+    veh.length[asks] = 12.0
     slot_of = np.arange(veh.id.size + 1, dtype=np.int32)
-    awaits = awaited(net, veh, order, grants, 0.3, QUEUE_GAP, slot_of, asks)
-    assert not waits or awaits == found
+    net.lanes.length.setflags(write=True)
+    net.lanes.length[net.connectors.to_lane[veh.path[asks, 0]]] = 0.5
+    for path in ((veh.path[asks, 0], ways["e"]), (ways["e"], -1)):
+        veh.path[asks, :2] = path
+        awaits = awaited(net, veh, order, grants, 0.3, QUEUE_GAP, slot_of, asks)
+        assert not waits or awaits == found
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ from rushhour.kernels.core.vehicles import (
     Vehicles,
 )
 from rushhour.kernels.following.lane_gaps import braking_gap, place_behind, place_beside
-from rushhour.kernels.junctions.diverge_queue import who_stands_beside
+from rushhour.kernels.junctions.diverge_queue import who_stands_on_way
+from rushhour.kernels.junctions.exit_room import chain_length
 from rushhour.kernels.junctions.permissive_places import waits_on
 from rushhour.kernels.rerouting.stuck import full_exit
 
@@ -199,9 +200,10 @@ def awaited(
         elif veh.path[i, 0] < 0:
             return -1
         elif veh.lane[i] < n_road_lanes:
-            k = veh.path[i, veh.line[i]]
-            j = who_stands_beside(net, veh, order, grants, k, queue_gap, stop_offset)
-            if j >= 0 and j != i:
+            line = veh.line[i]
+            n, _ = chain_length(net, veh, i, stop_offset)
+            j = who_stands_on_way(net, veh, order, grants, i, line, n, queue_gap, stop_offset)
+            if j >= 0:
                 return int(j)
             lane = full_exit(net, veh, order, i, stop_offset)
         else:
