@@ -136,7 +136,7 @@ def test_the_arms_of_a_ring_wider_than_14_m_meet_it_one_by_one(tmp_path, radius:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arms", "radius", "hourly"),
-    [(4, 6.9, 1400), (4, 9.0, 1400), (5, 9.0, 1400), (6, 9.0, 1400), (6, 14.0, 1500)],
+    [(4, 6.9, 1400), (4, 9.0, 2000), (5, 9.0, 2000), (6, 9.0, 1700), (6, 14.0, 2000)],
 )
 def test_a_tight_ring_carries_what_its_arms_bring_without_a_violation(
     tmp_path, arms: int, radius: float, hourly: int
@@ -156,6 +156,17 @@ def test_a_tight_ring_carries_what_its_arms_bring_without_a_violation(
     world.run("10min")
     assert not any(checker.violations.values())
     assert 6 * (len(world.trips) - before) > hourly
+
+
+def test_a_long_bus_passes_a_ring_of_which_it_takes_all_places(tmp_path):
+    """One is kept free from others, and would have been from a bus for which three are just enough."""
+    network = tight_ring(tmp_path, 8.0, 3)
+    road, builder = network.road_ids.index, DemandBuilder()
+    ends = [road("-100#0"), road("101#0")]
+    builder.add(Trip("bus", 0.0, VehicleType(length=18.0), ends, routed=False))
+    world = rh.World(network, builder.build(), dt=0.25, seed=1)
+    world.run("3min")
+    assert len(world.trips) == 1 and world.trips.longest_standstill.max() < 10.0
 
 
 def test_ways_that_swing_round_where_no_island_is_are_found(tmp_path):

@@ -22,7 +22,6 @@ from rushhour.kernels.junctions.queue_ends import queue_end, taken
 LONGEST_MEAN_PIECE = 50.0  # m between two arms; on longer ones a queue finds place of its own
 A_CAR = 7.5  # m that one takes where it stands: a place
 LONG = 30.0  # s at the line after which the next place on the ring is kept for who waits there
-DENSEST = 0.5  # of the cars that would stand round a ring bumper to bumper, while all of them roll
 
 
 @kernel
@@ -264,8 +263,10 @@ def ring_carries(
         if here == road or here < 0:
             break
     others += behind
-    places = min(places, np.floor(around / A_CAR))
+    # One place stays free, or nobody can move once all of them want to go on round the ring. But an
+    # empty ring takes anybody: a bus may need all that it has.
+    spare = min(places, np.floor(around / A_CAR)) - 1.0
+    if not somebody_stands:
+        spare += leaving
     needed = others + places_of(veh, i, rules.queue_gap)
-    if needed + kept > places + leaving or (somebody_stands and needed >= places):
-        return False  # one place stays free where somebody stands, or nobody can move
-    return room >= 0.0 and (others + kept) * A_CAR <= DENSEST * around
+    return room >= 0.0 and (others + kept <= 0.0 or needed + kept <= spare)
