@@ -1,5 +1,6 @@
 """Limits by law: the table, whose law holds on a map, and which ways are in town."""
 
+import re
 import sys
 from itertools import pairwise
 from math import dist
@@ -11,6 +12,7 @@ from real_data import data_folder
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.importing import import_network
+from rushhour.roadnets.osm import country
 from rushhour.roadnets.osm.built_up import BuiltUp, built_up
 from rushhour.roadnets.osm.country import country_of, nearest_town
 from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
@@ -56,6 +58,23 @@ def test_the_country_is_that_of_the_place(town: str) -> None:
 )  # fmt: skip
 def test_the_country_follows_from_zones_the_place_and_units(tags, left, middle, place) -> None:
     assert country_of(one_way_map(street() | tags, middle), left).place == place
+
+
+@pytest.mark.parametrize("lost", ["PLACE", "file"])
+def test_the_nearest_town_is_the_same_where_the_package_keeps_its_towns_in_another_way(
+    monkeypatch, lost: str
+) -> None:
+    """Its file is read, as that is faster; else the package is asked."""
+    places = [(15.60, 48.41), (151.2, -33.87), (-83.0, 39.98), (7.745, 48.584)]
+    nearest_town.cache_clear()
+    found = [nearest_town(*place) for place in places]
+    if lost == "PLACE":
+        monkeypatch.setattr(country, "PLACE", re.compile(rb"no such text"))
+    else:
+        monkeypatch.setattr(country.Path, "exists", lambda path: False)
+    nearest_town.cache_clear()
+    assert [nearest_town(*place) for place in places] == found
+    nearest_town.cache_clear()
 
 
 def test_without_the_towns_a_country_that_has_to_be_found_is_refused(monkeypatch) -> None:

