@@ -131,22 +131,23 @@ def killing(monkeypatch: pytest.MonkeyPatch, seed: int, times: int) -> None:
     monkeypatch.setattr(engines._Worker, "take", killed)
 
 
-def test_one_killed_of_ten_costs_one_row_and_the_next_call_runs_one(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("runs", [10, pytest.param(20, marks=pytest.mark.soak)])
+def test_one_killed_of_many_costs_one_row_and_the_next_call_runs_one(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], runs: int
 ) -> None:
-    wants(TEN)
+    wants(TEN.replace("1..5", f"1..{runs // 2}"))
     with monkeypatch.context() as patch:
         killing(patch, 4, 1)
         assert main(["study", "study.toml", "-o", "out", "--retries", "0", "--json"]) == 2
     out, err = capsys.readouterr()
     facts = json.loads(out)
-    assert facts["runs"] == 9 and len(rows(here / "out")) == 9
+    assert facts["runs"] == runs - 1 and len(rows(here / "out")) == runs - 1
     assert [one["run"] for one in facts["failed"]] == ["closed, seed 4"]
     assert "ended by SIGKILL" in facts["failed"][0]["why"]
     assert "rushhour: error: closed, seed 4 failed: its process was ended by SIGKILL" in err
     assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert (facts["runs"], facts["ran"], facts["kept"], facts["failed"]) == (10, 1, 9, [])
+    assert (facts["runs"], facts["ran"], facts["kept"], facts["failed"]) == (runs, 1, runs - 1, [])
     # the same table as of a study that was never disturbed but for one kill, which a retry made good
     with monkeypatch.context() as patch:
         killing(patch, 3, 2)
