@@ -184,6 +184,49 @@ def kept_for(
     return places_of(veh, j, queue_gap)
 
 
+@kernel(forceinline=True)
+def counted_on(
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_], on: int, exit: int,
+    queue_gap: float, all_leave: bool,
+) -> tuple[float, float, float, bool, bool]:  # fmt: skip
+    """Of those on a lane or connector of a ring: the places that they take, and of these who leave it next,
+    behind nobody who stays; metres of lane `exit` that those need who leave by it; whether somebody
+    stands, and whether all leave next. all_leave: so do those ahead of them."""
+    places, leaving, metres, stands = 0.0, 0.0, 0.0, False
+    for p in range(order.start[on], order.start[on + 1]):
+        j = order.slot[p]
+        places += places_of(veh, j, queue_gap)
+        stands = stands or veh.speed[j] < 0.1
+        k = veh.path[j, 0]
+        all_leave = all_leave and k >= 0 and not on_ring[net.connectors.to_lane[k]]
+        if all_leave:
+            leaving += places_of(veh, j, queue_gap)
+        if leaves_by(net, veh, on_ring, j, exit):
+            metres += veh.length[j] + queue_gap
+    return places, leaving, metres, stands, all_leave
+
+
+@kernel(forceinline=True)
+def rears_before(
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_], ring_lane: int,
+    exit: int, queue_gap: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Places of those who leave a ring from a lane, on their way out, with their rear on it still; and
+    metres of lane `exit` for those on the way to it."""
+    places, metres = 0.0, 0.0
+    for k in range(net.lanes.out_start[ring_lane], net.lanes.out_start[ring_lane + 1]):
+        to, on = net.connectors.to_lane[k], net.lanes.out_start.shape[0] - 1 + k
+        if on_ring[to]:
+            continue
+        if to == exit:
+            metres += taken(veh, order, on, queue_gap)
+        if order.start[on] < order.start[on + 1]:
+            j = order.slot[order.start[on + 1] - 1]
+            if veh.s[j] < veh.length[j]:
+                places += places_of(veh, j, queue_gap)
+    return places, metres
+
+
 @kernel
 def ring_carries(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int,
@@ -220,6 +263,7 @@ def ring_carries(
             around += net.lanes.length[ring_lane]
             places += max(1.0, np.floor(net.lanes.length[ring_lane] / A_CAR))
             lo, hi = net.lanes.in_start[ring_lane], net.lanes.in_start[ring_lane + 1]
+            all_leave = True  # by the next way out, from the front on
             for x in range(lo - 1, hi):
                 on = ring_lane
                 if x >= lo:
@@ -235,28 +279,19 @@ def ring_carries(
                             behind += come
                         else:
                             others += come
-                all_leave = on < n_road_lanes  # so far, from the front
-                for p in range(order.start[on], order.start[on + 1]):
-                    j = order.slot[p]
-                    others += places_of(veh, j, rules.queue_gap)
-                    somebody_stands = somebody_stands or veh.speed[j] < 0.1
-                    k = veh.path[j, 0]
-                    all_leave = all_leave and k >= 0 and not on_ring[net.connectors.to_lane[k]]
-                    if all_leave:
-                        leaving += places_of(veh, j, rules.queue_gap)
-                    if leaves_by(net, veh, on_ring, j, lane):
-                        room -= veh.length[j] + rules.queue_gap
+                taken_there, leave, metres, stands, all_leave = counted_on(
+                    net, veh, order, on_ring, on, lane, rules.queue_gap, all_leave
+                )
+                others += taken_there
+                leaving += leave
+                room -= metres
+                somebody_stands = somebody_stands or stands
                 if at_once and on == onto and all_leave:
                     leaving += places_of(veh, i, rules.queue_gap)
-            for k in range(net.lanes.out_start[ring_lane], net.lanes.out_start[ring_lane + 1]):
-                on = n_road_lanes + k
-                if net.connectors.to_lane[k] == lane and not on_ring[lane]:
-                    room -= taken(veh, order, on, rules.queue_gap)
-                if not on_ring[net.connectors.to_lane[k]] and order.start[on] < order.start[on + 1]:
-                    j = order.slot[order.start[on + 1] - 1]
-                    if veh.s[j] < veh.length[j]:
-                        others += places_of(veh, j, rules.queue_gap)  # its rear is on the ring
-                        leaving += places_of(veh, j, rules.queue_gap)
+            rears, metres = rears_before(net, veh, order, on_ring, ring_lane, lane, rules.queue_gap)
+            others += rears
+            leaving += rears
+            room -= metres
         if net.roads.length[here] >= GROUP_LENGTH:
             apart, behind = True, 0.0
         here = next_on_ring(net, on_ring, here)
