@@ -162,7 +162,7 @@ def test_overtaken_are_counted_where_turns_are_kept(
 def test_who_turns_goes_at_yellow_only_from_its_line(
     signal: Grant, monkeypatch: pytest.MonkeyPatch, d: float, found: tuple[int, int, int]
 ) -> None:
-    monkeypatch.setattr(right_of_way, "to_path", lambda *_: d)
+    monkeypatch.setattr(right_of_way, "to_line", lambda *_: d)
     assert signal.ask(monkeypatch, **TURNS, arrived=1) == found
 
 
