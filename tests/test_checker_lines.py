@@ -191,9 +191,21 @@ def test_standing_far_from_the_line_is_no_stop():
     assert checker.violations == {"stop_sign": 1}
 
 
-def overtaken(times: int, movement: tuple[str, str], policy: str) -> int:
-    """A car waits at an all-way stop while others, who came later, go `movement` one by one."""
+def overtaken(
+    times: int,
+    movement: tuple[str, str],
+    policy: str,
+    beside: tuple[str, float, float] | None = None,
+) -> int:
+    """A car waits at an all-way stop while others, who came later, go `movement` one by one.
+
+    beside: the lane of one of before, how far it is on it, m, and its speed, m/s.
+    """
     world, checker = start(ALL_WAY, **{"right_of_way.all_way_policy": policy})
+    if beside is not None:
+        lane, s, speed = beside
+        i = world.put(lane, s)
+        world.sim.veh.speed[i] = speed
     world.put("in_n_0", 89.5, path=[connector(ALL_WAY, "n", "s")])
     world.step(checker, 2)
     for _ in range(times):
@@ -218,6 +230,18 @@ def overtaken(times: int, movement: tuple[str, str], policy: str) -> int:
 )
 def test_an_all_way_stop_is_left_in_the_order_of_its_policy(times, movement, policy, found):
     assert overtaken(times, movement, policy) == found
+
+
+@pytest.mark.parametrize(
+    ("beside", "found", "why"),
+    [
+        (("out_e_0", 3.0, 0.0), 0, "who turned left before it stands with its rear in its way"),
+        (("out_e_0", 8.0, 0.0), 1, "its rear has left the intersection"),
+        (("out_w_0", 3.0, 0.0), 0, "likewise to the right"),
+    ],
+)
+def test_who_is_barred_by_a_rear_beside_is_not_overtaken(beside, found, why):
+    assert overtaken(3, ("e", "w"), "fair", beside) == found, why
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,27 @@ def little_room(
 
 
 @kernel
+def stands_beside(net: NetworkArrays, now: Survey, k: int) -> bool:
+    """Whether somebody who left the same lane by another connector than k may bar it: it stands there, or
+    beyond with its rear inside. Connectors out of one lane lie on each other at first."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = net.connectors.from_lane[k]
+    for o in range(net.lanes.out_start[lane], net.lanes.out_start[lane + 1]):
+        if o == k:
+            continue
+        last = now.start[n_road_lanes + o + 1] - 1
+        if last >= now.start[n_road_lanes + o] and now.speed[last] < CRAWLS:
+            return True
+        to = net.connectors.to_lane[o]
+        last = now.start[to + 1] - 1
+        if last >= now.start[to] and now.speed[last] < CRAWLS and now.s[last] < now.length[last]:
+            return True
+    return False
+
+
+@kernel
 def note_full_exits(net: NetworkArrays, now: Survey, gap: float, stop_offset: float) -> None:
-    """Remember of those who stand at the line of an all-way stop whether their exit was full."""
+    """Remember of those who stand at the line of an all-way stop whether their exit was full, or barred."""
     inter = net.intersections
     for x in range(inter.control.shape[0]):
         if inter.control[x] != ALL_WAY_STOP:
@@ -69,8 +88,11 @@ def note_full_exits(net: NetworkArrays, now: Survey, gap: float, stop_offset: fl
             r = now.start[inter.lane[y]]
             if r == now.start[inter.lane[y] + 1] or now.stood[r] < 0 or now.full[r]:
                 continue
-            if now.aim[r] >= 0:
-                now.full[r] = little_room(net, now, now.aim[r], now.length[r], gap, stop_offset)
+            k = now.aim[r]
+            if k >= 0:
+                now.full[r] = stands_beside(net, now, k) or little_room(
+                    net, now, k, now.length[r], gap, stop_offset
+                )
 
 
 @kernel
