@@ -181,6 +181,7 @@ def test_room_that_is_claimed_for_a_change_of_lane_is_there_when_somebody_was_le
     car = world.put("in_0", 50.0, 0.0, [int(net.lanes.out_start[network.lane_index["in_0"]])])
     veh.arrived[car] = 10
     veh.wanted[:] = veh.lane
+    veh.wanted[bus] = lane
     claim(veh, grants, rules, bus, lane, 0)
     order = world.order()
     assert has_room(net, veh, order, grants, rules, car, 1)

@@ -9,6 +9,7 @@ from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import CURVE, HALT
 from rushhour.kernels.following.lane_gaps import COOPERATION, LETS_IN, braking_gap, place_behind
+from rushhour.kernels.junctions.grant_holders import swap_room
 from rushhour.kernels.lanes.change_room import (
     KEEP_SHARE,
     NEXT_WITHIN,
@@ -151,6 +152,29 @@ def test_one_leaves_room_for_those_who_count_on_the_lane(
     road.grants.reserved[lane] = 0.0
     road.grants.crossed[lane] = True
     assert not left_for_others(road)
+
+
+@SPARES
+@pytest.mark.parametrize(
+    ("further", "kept", "why"),
+    [
+        (0, 0.0, "it stays on the lane, and closes up to its end"),
+        (1, 0.0, "it must change once more, and halts before the end for that"),
+        (0, 40.0, "another halts that far before the end"),
+        (-1, 0.0, "to the right one changes from the end"),
+    ],
+)
+def test_one_leaves_room_for_others_behind_where_it_will_stand(
+    road: Road, further: int, kept: float, why: str, spare: float, goes: bool
+) -> None:
+    lane = road.east + 1
+    length = float(road.net.lanes.length[lane])
+    road.veh.wanted[I] = lane + further
+    road.grants.kept[lane] = kept
+    halts = float(swap_room(road.net, lane, 4.5, road.rules.queue_gap)) if further > 0 else kept
+    assert halts > 0.0 or further <= 0
+    road.grants.reserved[lane] = length - halts - 4.5 - spare
+    assert left_for_others(road) == goes, why
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from rushhour.kernels.following.lane_gaps import (
     front_gap,
     upstream_allows,
 )
+from rushhour.kernels.junctions.grant_holders import swap_room
 from rushhour.kernels.junctions.queue_ends import owed, queue_end, rear_inside, spare_behind
 
 KEEP_SHARE = 0.7  # of the standstill gap kept to both sides of a change
@@ -85,6 +86,10 @@ def leaves_room(
     if need <= 0.0 and not entering:
         return True
     _, closed, _, _ = queue_end(net, veh, order, lane, rules.queue_gap)
+    kept = grants.kept[lane]
+    if veh.wanted[i] > lane:  # it must change once more, and halts so far from the line for that
+        kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
+    closed = min(closed, net.lanes.length[lane] - kept)
     # As in `has_room`, what others need holds the gap before each, and that behind the last is none.
     return closed >= need + veh.length[i] - spare
 
