@@ -169,11 +169,9 @@ def test_a_rear_may_stay_on_a_connector_behind_the_last_that_is_crossed(crossing
         assert not holds(net, k, need - rest - 1e-6, LENGTH, stop_offset)
 
 
-@SPARES
-def test_the_last_of_a_queue_may_stay_behind_with_its_rear_where_nobody_crosses(
-    crossing: Junction, spare: float, goes: bool
-) -> None:
-    j, k = crossing, crossing.way("ST")
+def behind_a_queue(j: Junction, spare: float) -> bool:
+    """Whether I may go behind one who halts, so that its rear is `spare` m ahead of where it may stay."""
+    k = j.way("ST")
     net, veh = j.net, j.veh
     exit_lane = int(net.connectors.to_lane[k])
     behind = min(QUEUE_OVERHANG, float(clear_end(net, k)))
@@ -187,7 +185,39 @@ def test_the_last_of_a_queue_may_stay_behind_with_its_rear_where_nobody_crosses(
     order.over[:] = -1
     order.start[: exit_lane + 1], order.start[exit_lane + 1 :] = 0, 1
     order.slot[0] = LAST
-    assert has_room(net, veh, order, j.grants, j.rules, I, 1) == goes
+    return bool(has_room(net, veh, order, j.grants, j.rules, I, 1))
+
+
+@SPARES
+def test_the_last_of_a_queue_may_stay_behind_with_its_rear_where_nobody_crosses(
+    crossing: Junction, spare: float, goes: bool
+) -> None:
+    assert behind_a_queue(crossing, spare) == goes
+
+
+@pytest.mark.parametrize(
+    ("who", "goes", "why"),
+    [
+        (OTHER, False, "its rear would stand in the way of who waits inside"),
+        (I, True, "it is who waits inside"),
+        (-1, True, "nobody waits inside"),
+    ],
+)
+def test_nobody_stays_behind_where_another_waits_inside_for_the_same_lane(
+    crossing: Junction, who: int, goes: bool, why: str
+) -> None:
+    net = crossing.net
+    to = int(net.connectors.to_lane[crossing.way("ST")])
+    others = [
+        int(net.lanes.in_connector[x])
+        for x in range(net.lanes.in_start[to], net.lanes.in_start[to + 1])
+        if net.lanes.in_connector[x] != crossing.way("ST")
+    ]
+    crossing.grants.waiter[others[0]] = who
+    assert behind_a_queue(crossing, 0.01) == goes, why
+    crossing.grants.waiter[others[0]] = -1
+    crossing.grants.waiter[:] = np.where(net.connectors.to_lane == to, -1, OTHER)
+    assert behind_a_queue(crossing, 0.01), "who waits for another lane does not count"
 
 
 def joint_into(r: Road, lane: int) -> int:

@@ -197,6 +197,17 @@ def claimed_before(veh: Vehicles, grants: Grants, i: int, lane: int) -> float:
     return 0.0
 
 
+@kernel
+def awaited_inside(net: NetworkArrays, grants: Grants, i: int, lane: int) -> bool:
+    """Whether somebody but i waits inside an intersection for its way into a lane: a rear that stays
+    behind on the way of another stands in its own."""
+    for x in range(net.lanes.in_start[lane], net.lanes.in_start[lane + 1]):
+        j = grants.waiter[net.lanes.in_connector[x]]
+        if j >= 0 and j != i:
+            return True
+    return False
+
+
 @kernel(forceinline=True)
 def behind_rear(net: NetworkArrays, order: Order, on: int, queue_gap: float) -> float:
     """Metres of a lane or connector beyond the rear that hangs over its end, with the gap to that."""
@@ -305,7 +316,9 @@ def has_room(
         return True
     if grants.on_ring[lane] and grants.claimed[lane] > 0.0:
         return False  # who stands beside it and must change to it, to leave, would stand for ever
-    return n > 0 and closed >= need - min(QUEUE_OVERHANG, clear_end(net, last))
+    if n == 0 or closed < need - min(QUEUE_OVERHANG, clear_end(net, last)):
+        return False
+    return not awaited_inside(net, grants, i, net.connectors.to_lane[last])
 
 
 @kernel
