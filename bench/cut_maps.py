@@ -1,12 +1,13 @@
 """Windows of OpenStreetMap extracts, cut by seed, each imported and driven through under the checker.
 
-python bench/cut_maps.py --seeds 1..20 [--load 0.6] [--minutes 30] [--jobs 2] [--work DIR] [--json FILE]
+python bench/cut_maps.py --seeds 1..20 [--load 0.6] [--minutes 30] [--sumo] [--jobs 2] [--work DIR] [--json FILE]
 
 A window is 1 - 3 km wide and high around a road of one of the extracts of the data folder (the seed
 draws all of it), cut out with --bbox. Random trips depart within --minutes, as many as --load of the cars that
 stand on its roads when all lanes are full, a car taking 7.5 m. Wanted is no violation. The worst
 come first; what is done stays in --work, with the networks. A window that cannot be driven through,
-as one in which no road leads into another, says why.
+as one in which no road leads into another, says why. With --sumo each window is also driven
+through by SUMO without teleports, on netconvert's network of it: as many random trips in the same time.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 from fresh import FreshProcessError, measure_fresh
 from scenarios import DATA_HELP, data_base
+from sumo_cases import NoCaseError, arrived_in_window
 
 from rushhour.roadnets.geometry.projecting import to_lonlat
 from rushhour.roadnets.osm.ways.reading import read_osm
@@ -38,7 +40,7 @@ EXTRACTS: Final = (
 SMALLEST, WIDEST = 1000.0, 3000.0  # m
 DEGREE: Final = 111_320.0  # m of latitude
 COLUMNS: Final = (
-    "seed", "map", "km", "lane km", "trips", "departed", "arrived", "on road", "still",
+    "seed", "map", "km", "lane km", "trips", "departed", "arrived", "in SUMO", "on road", "still",
     "longest s", "violations", "lint",
 )  # fmt: skip
 
@@ -77,8 +79,22 @@ def result(seed: int, options: argparse.Namespace) -> dict[str, Any]:
             found = {"failed": str(error).rpartition("Error: ")[2]}
         path.write_text(json.dumps({**task, **found}, indent=1))
     done: dict[str, Any] = json.loads(path.read_text())
+    if options.sumo and "failed" not in done and "in_sumo" not in done:
+        done["in_sumo"] = in_sumo(done, options.work / f"window{told}.sumo")
+        path.write_text(json.dumps(done, indent=1))
     print("  ".join(map(str, row_of(done))), flush=True)
     return done
+
+
+def in_sumo(done: dict[str, Any], folder: Path) -> int | str:
+    """How many arrive in SUMO, or why none were driven there."""
+    extract = Path(done["map"].replace(".osm.pbf", ".osm.gz"))
+    box = ",".join(map(str, done["box"]))
+    over = done["minutes"] * 60.0
+    try:
+        return arrived_in_window(folder, extract, box, done["trips"], over, done["seed"])
+    except NoCaseError as error:
+        return str(error)
 
 
 def row_of(done: dict[str, Any]) -> list[Any]:
@@ -86,10 +102,10 @@ def row_of(done: dict[str, Any]) -> list[Any]:
     size = " x ".join(f"{m / 1000.0:.1f}" for m in done["size"])
     name = Path(done["map"]).parent.name
     if "failed" in done:
-        return [done["seed"], name, size, *[""] * 7, f"not driven: {done['failed']}", ""]
+        return [done["seed"], name, size, *[""] * 8, f"not driven: {done['failed']}", ""]
     return [
         done["seed"], name, size, round(done["lane_km"]), done["trips"], done["departed"],
-        done["arrived"], done["on_road"], done["still"], done["longest_s"],
+        done["arrived"], done.get("in_sumo", ""), done["on_road"], done["still"], done["longest_s"],
         counted(done["violations"]), counted(done["lint"]),
     ]  # fmt: skip
 
@@ -111,6 +127,7 @@ def main() -> None:
     parser.add_argument("--load", type=float, default=0.6, help="of the cars that the roads hold")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--dt", type=float, default=0.25)
+    parser.add_argument("--sumo", action="store_true", help="drive each in SUMO, too")
     parser.add_argument("--jobs", type=int, default=1, help="windows at once")
     parser.add_argument("--work", type=Path, default=Path("cut_maps"), metavar="DIR")
     parser.add_argument("--data", type=Path, help=DATA_HELP)

@@ -39,6 +39,11 @@ TOWN: Final = (
     "--keep-edges.by-vclass", "passenger", "--remove-edges.isolated",
 )  # fmt: skip
 
+CURRENT: Final = (  # ways by current travel times
+    "--device.rerouting.probability", "1", "--device.rerouting.period", "60",
+    "--ignore-route-errors",
+)  # fmt: skip
+
 
 class NoCaseError(Exception):
     """A seed that gives no network with enough roads."""
@@ -178,20 +183,43 @@ def _town(draw: random.Random, folder: Path, data: Path) -> str:
     x = 0.5 * (west + east) + (draw.random() - 0.5) * spread * (east - west)
     y = 0.5 * (south + north) + (draw.random() - 0.5) * spread * (north - south)
     dx, dy = half / 85_000.0, half / 111_000.0  # m by degree, roughly: a window, not a survey
+    box = f"{x - dx:.5f},{y - dy:.5f},{x + dx:.5f},{y + dy:.5f}"
+    _convert(folder, data / file, box)
+    if len(_roads(folder)) < 30:
+        raise NoCaseError(f"{name} {box}: fewer than 30 roads")
+    return f"{name}, window {box}"
+
+
+def _convert(folder: Path, extract: Path, box: str) -> None:
+    """netconvert's network of a window, west,south,east,north in degrees, of an extract (.osm.gz)."""
     plain = folder / "map.osm"
-    with gzip.open(data / file, "rb") as source, plain.open("wb") as target:
+    with gzip.open(extract, "rb") as source, plain.open("wb") as target:
         shutil.copyfileobj(source, target)
     try:
-        box = f"{x - dx:.5f},{y - dy:.5f},{x + dx:.5f},{y + dy:.5f}"
         _tool(
             "netconvert", "--osm-files", plain.name, "--keep-edges.in-geo-boundary", box, *TOWN,
             "--output-file", "net.net.xml", cwd=folder,
         )  # fmt: skip
     finally:
         plain.unlink()
-    if len(_roads(folder)) < 30:
-        raise NoCaseError(f"{name} {box}: fewer than 30 roads")
-    return f"{name}, window {box}"
+
+
+def arrived_in_window(
+    folder: Path, extract: Path, box: str, trips: int, over: float, seed: int
+) -> int:
+    """How many of so many random trips arrive in SUMO within `over` s, in which they also depart.
+
+    Without teleports; each driver chooses its way at departure and each minute by current travel times.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _convert(folder, extract, box)
+    run_script(
+        "randomTrips.py", "-n", "net.net.xml", "-o", "trips.xml", "-b", "0", "-e", f"{over:g}", "-p",
+        f"{over / trips:.6f}", "--min-distance", "0", "-r", "routes.rou.xml", "--validate", "--seed",
+        str(seed), cwd=folder,
+    )  # fmt: skip
+    (folder / "more.add.xml").write_text("<additional/>\n")
+    return int(run_sumo(folder, seed, file="trips.xml", longest=over, more=CURRENT)["arrived"])
 
 
 def _extent(path: Path) -> tuple[float, float, float, float]:
@@ -265,11 +293,11 @@ def _most_trips(folder: Path, seed: int, pool: int, draw: random.Random) -> int:
 
 def run_sumo(
     folder: Path, seed: int, step: float = 1.0, file: str = "routes.rou.xml", begin: float = 0.0,
-    longest: float = LONGEST * DURATION,
+    longest: float = LONGEST * DURATION, more: tuple[str, ...] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """SUMO without teleports on the demand of a case: means over trips, flows by road.
 
-    begin, longest: when it begins and for how long it may run, s.
+    begin, longest: when it begins and for how long it may run, s. more: further options.
     """
     asked = folder / "asked.add.xml"
     asked.write_text('<additional><edgeData id="all" file="roads.xml"/></additional>\n')
@@ -277,7 +305,7 @@ def run_sumo(
         "--net-file", "net.net.xml", "--route-files", file, "--additional-files",
         ",".join(path.name for path in folder.glob("*.add.xml")), "--time-to-teleport", "-1", "--seed", str(seed),
         "--step-length", f"{step:g}", "--begin", f"{begin:g}", "--end", f"{begin + longest:g}", "--tripinfo-output", "tripinfo.xml",
-        "--no-step-log", "--no-warnings", "--xml-validation", "never",
+        "--no-step-log", "--no-warnings", "--xml-validation", "never", *more,
     ]  # fmt: skip
     done = subprocess.run(
         [sumo_binary(), *options], check=False, capture_output=True, text=True, cwd=folder
