@@ -144,7 +144,7 @@ def test_who_must_change_lane_on_a_short_road_takes_more_of_it(leaves_by_changin
         for j in range(before):
             note_holder(net, veh, grants, rules, j)
         order = world.order()
-        fits.append(bool(has_room(net, veh, order, grants, rules, i, 1)))
+        fits.append(bool(has_room(net, veh, order, grants, rules, i, 1, 0.25)))
     # Four cars with gaps take 26 m.
     assert fits == ([True, True, False, False] if leaves_by_changing else [True, True, True, False])
 
@@ -163,7 +163,9 @@ def test_who_has_stood_for_longest_counts_none_of_the_others(others_since, room)
     world.sim.grants.wished[exit_lane] = 16.0
     world.sim.grants.wished_since[exit_lane] = others_since
     world.sim.veh.wanted[:] = world.sim.veh.lane
-    found = has_room(net, world.sim.veh, world.order(), world.sim.grants, world.sim.rules, i, 1)
+    found = has_room(
+        net, world.sim.veh, world.order(), world.sim.grants, world.sim.rules, i, 1, 0.25
+    )
     assert found == room
 
 
@@ -184,7 +186,7 @@ def test_room_that_is_claimed_for_a_change_of_lane_is_there_when_somebody_was_le
     veh.wanted[bus] = lane
     claim(veh, grants, rules, bus, lane, 0)
     order = world.order()
-    assert has_room(net, veh, order, grants, rules, car, 1)
+    assert has_room(net, veh, order, grants, rules, car, 1, 0.25)
     veh.granted[car] = 1
     note_holder(net, veh, grants, rules, car)
     assert leaves_room(net, veh, order, grants, rules, bus, lane, 0.0)

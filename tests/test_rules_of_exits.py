@@ -1,10 +1,10 @@
 """Truth tables of the room beyond an intersection: what a lane holds, and what is promised; with why."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
-from junction_cases import Junction
+from junction_cases import DT, Junction
 from road_cases import AS_PYTHON, Road
 
 from rushhour.kernels.core.vehicles import (
@@ -18,6 +18,7 @@ from rushhour.kernels.core.vehicles import (
     YIELDS,
 )
 from rushhour.kernels.junctions.exit_room import (
+    STARVES,
     all_go_on,
     all_take,
     before_body,
@@ -185,7 +186,7 @@ def behind_a_queue(j: Junction, spare: float) -> bool:
     order.over[:] = -1
     order.start[: exit_lane + 1], order.start[exit_lane + 1 :] = 0, 1
     order.slot[0] = LAST
-    return bool(has_room(net, veh, order, j.grants, j.rules, I, 1))
+    return bool(has_room(net, veh, order, j.grants, j.rules, I, 1, DT))
 
 
 @SPARES
@@ -289,7 +290,7 @@ def asks(r: Road, **fields: Any) -> bool:
     r.put(I, up, float(r.net.lanes.length[up]) - 1.0, **fields)
     r.veh.path[I] = -1
     r.veh.path[I, 0] = k
-    return bool(has_room(r.net, r.veh, r.order, r.grants, r.rules, I, 1))
+    return bool(has_room(r.net, r.veh, r.order, r.grants, r.rules, I, 1, DT))
 
 
 def stays_behind(r: Road) -> float:
@@ -308,6 +309,7 @@ def promised(road: Road) -> Road:
     g = road.grants
     g.wished[:] = g.eldest[:] = g.claimed[:] = g.kept[:] = 0.0
     g.wished_since[:] = g.eldest_since[:] = g.claimed_since[:] = NEVER
+    g.on_ring[:] = g.ring_entry[:] = False
     return road
 
 
@@ -328,6 +330,35 @@ ROOM: list[tuple[str, float, int, dict[str, Any], float, str]] = [
     ("claimed", 9.0, 90, {"arrived": 89}, 0.0, "not for as long"),
     ("claimed", 9.0, 90, {"arrived": -1}, 9.0, "it does not stand yet"),
 ]
+
+
+LONG: Final = round(STARVES / DT)  # frames
+ON_RING: list[tuple[str, int, int, float, str]] = [
+    # who waits there, since which frame; since when I stands that enters; m that count, and why
+    ("wished", LONG + 5, -1, 7.0, "it does not stand yet"),
+    ("wished", LONG + 5, 6, 7.0, "who is on the ring goes first, though it has stood for longer"),
+    ("wished", LONG + 5, 5, 0.0, "it has stood for so much longer that it is its turn"),
+    ("eldest", LONG + 5, 6, 7.0, "likewise who asks later in this frame"),
+    ("eldest", LONG + 5, 5, 0.0, "likewise"),
+]
+
+
+@SPARES
+@pytest.mark.parametrize(("what", "since", "arrived", "counts", "why"), ON_RING)
+def test_who_is_on_a_ring_goes_before_who_enters_but_not_for_ever(
+    promised: Road, spare: float, goes: bool, what: str, since: int, arrived: int, counts: float,
+    why: str,
+) -> None:  # fmt: skip
+    r = promised
+    joint = joint_into(r, r.east)
+    r.grants.on_ring[r.east] = r.grants.ring_entry[joint] = True
+    getattr(r.grants, what)[r.east] = 7.0
+    getattr(r.grants, f"{what}_since")[r.east] = since
+    halting(r, LENGTH + counts + r.rules.queue_gap + spare - stays_behind(r))
+    assert asks(r, arrived=arrived) == goes, why
+    r.grants.ring_entry[joint] = False
+    by_age = goes or (arrived >= 0 and counts > 0.0)
+    assert asks(r, arrived=arrived) == by_age, "among others age alone counts"
 
 
 @SPARES

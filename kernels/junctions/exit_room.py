@@ -27,6 +27,9 @@ APART = 0.9  # of a connector, where it is clear of others out of its lane at th
 PLATOON_ENDS = (
     30.0  # s that somebody waits for a place on a short lane while others flow through it
 )
+STARVES = (
+    60.0  # s more than those on a ring by which one has stood before it, and goes in before them
+)
 OVERHANG = 1.0  # m of a vehicle that may stay behind where no lane near by holds it
 MOST_LINES = 4  # over which a grant leads at most where the vehicle nearly fits between them
 
@@ -172,7 +175,9 @@ def ends_on(veh: Vehicles, grants: Grants, i: int, lane: int, roads: int) -> boo
 
 
 @kernel(forceinline=True)
-def room_needed(veh: Vehicles, grants: Grants, i: int, n: int, lane: int) -> float:
+def room_needed(
+    veh: Vehicles, grants: Grants, i: int, n: int, lane: int, dt: float
+) -> float:  # fmt: skip
     """Metres that i asks of a lane, the exit beyond the first n connectors of its path: for itself, and for
     those who go before it."""
     need = grants.reserved[lane] + veh.length[i]
@@ -180,9 +185,11 @@ def room_needed(veh: Vehicles, grants: Grants, i: int, n: int, lane: int) -> flo
         return need
     # Heads that ask later in this frame may stand for longer. Whoever stands for longest counts none
     # of the others: nobody would ever go into room for one while each counted all.
-    # Who is on a roundabout goes before all who want to enter it.
+    # Who is on a roundabout goes before all who want to enter it, but for who has stood for much longer.
     eldest = grants.eldest_since[lane]
     enters = grants.on_ring[lane] and entry_within(veh, grants.ring_entry, i, n) >= 0
+    if enters and veh.arrived[i] >= 0:
+        enters = (min(eldest, grants.wished_since[lane]) - veh.arrived[i]) * dt < STARVES
     waits = eldest < NEVER and (veh.arrived[i] < 0 or eldest < veh.arrived[i] or enters)
     first = 0 <= veh.arrived[i] <= grants.wished_since[lane] and not enters
     need += max(0.0 if first else grants.wished[lane], grants.eldest[lane] if waits else 0.0)
@@ -216,8 +223,9 @@ def behind_rear(net: NetworkArrays, order: Order, on: int, queue_gap: float) -> 
 
 @kernel
 def has_room(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int
-) -> bool:
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int,
+    dt: float,
+) -> bool:  # fmt: skip
     """Whether the exit beyond the first n connectors of i's path takes the whole vehicle; n = 0:
     that beyond the connector which it is on.
 
@@ -229,7 +237,7 @@ def has_room(
     last = veh.path[i, n - 1] if n > 0 else veh.lane[i] - n_road_lanes
     lane = net.connectors.to_lane[last]
     entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
-    need = room_needed(veh, grants, i, n, lane)
+    need = room_needed(veh, grants, i, n, lane, dt)
     asks = veh.granted[i] == 0 and n > 0
     kept = grants.kept[lane]
     if must_change(veh, i, entered, n):
@@ -406,10 +414,10 @@ def chain_with_room(
     if not nobody_between(net, veh, order, grants, i, n):
         return -least
     if alone:  # longer than all lanes ahead: it stands between two lines, its rear inside
-        return n if has_room(net, veh, order, grants, rules, i, n) else -least
+        return n if has_room(net, veh, order, grants, rules, i, n, dt) else -least
     if somebody_halts_inside(net, veh, order, i, veh.line[i], n):
         return -least
-    while not has_room(net, veh, order, grants, rules, i, n):
+    while not has_room(net, veh, order, grants, rules, i, n, dt):
         since = grants.eldest_since[net.connectors.to_lane[veh.path[i, n - 1]]]
         if since < veh.arrived[i] or (veh.arrived[i] < 0 and since < NEVER):
             if (frame - since) * dt >= PLATOON_ENDS:

@@ -176,7 +176,7 @@ def has_lost_room(
         return False
     if grants.waived[veh.path[i, line]] >= frame:
         return False
-    return not has_room(net, veh, order, grants, rules, i, veh.granted[i])
+    return not has_room(net, veh, order, grants, rules, i, veh.granted[i], dt)
 
 
 @kernel
@@ -198,7 +198,7 @@ def give_back_later_lines(
             light = grants.light[k]
             closed = net.connectors.signal[k] >= 0 and (light == RED or light == YELLOW)
             if closed and d > room and held >= veh.length[i] + rules.stop_offset:
-                if has_room(net, veh, order, grants, rules, i, last):
+                if has_room(net, veh, order, grants, rules, i, last, dt):
                     veh.granted[i] = last
                 return
             held = 0.0

@@ -90,7 +90,10 @@ def let_waiting_go(
         entered = 1 if inside else 0
         barred = j >= 0
         if not barred and grants.waived[k] < frame:
-            barred, reason = not has_room(net, veh, order, grants, rules, i, 1 - entered), EXIT_FULL
+            barred, reason = (
+                not has_room(net, veh, order, grants, rules, i, 1 - entered, dt),
+                EXIT_FULL,
+            )
         if barred:
             veh.refused[i] = reason
             veh.blocker[i] = veh.id[j] if j >= 0 else -1

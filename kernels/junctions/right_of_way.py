@@ -197,7 +197,7 @@ def further_chain(
         return 0
     if not ring_carries(net, veh, order, grants, rules, i, m, frame, dt):
         return 0
-    return m if has_room(net, veh, order, grants, rules, i, m) else 0
+    return m if has_room(net, veh, order, grants, rules, i, m, dt) else 0
 
 
 @kernel(forceinline=True)
