@@ -316,6 +316,23 @@ def test_every_limit_has_a_name_and_others_are_refused() -> None:
             limits_of([text])
 
 
+@pytest.mark.parametrize(("limits", "message"), [
+    (["geh5=60", "geh5=50"], "--limit 'geh5=50': geh5 has its limit from 'geh5=60'; give it once"),
+    (["geh5=90", "fhwa"], "--limit 'fhwa': geh5 has its limit from 'geh5=90'; give it once"),
+    (["tag", "tag"], "--limit 'tag': either has its limit from 'tag'; give it once"),
+    (["geh5=500"], "--limit 'geh5=500': counts with GEH below 5: never more than 100 %; give less"),
+    (["r2=2"], "--limit 'r2=2': R2: never more than 1; give less"),
+])  # fmt: skip
+def test_two_limits_of_one_figure_and_one_that_nothing_meets_are_refused(
+    runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], limits: list[str], message: str
+) -> None:  # fmt: skip
+    (tmp_path / "c.csv").write_text("road,begin,end,count\n")
+    words = ["counts", str(runs[0]), str(tmp_path / "c.csv")]
+    capsys.readouterr()
+    assert main([*words, *(word for limit in limits for word in ("--limit", limit))]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_counts_of_known_departures_on_one_road_are_exact(tmp_path: Path) -> None:
     """An independent reference: who departs when is known, and nobody else drives."""
     network = rh.generate("straight", length=500.0)

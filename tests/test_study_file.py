@@ -99,7 +99,9 @@ def test_variants_change_the_base_and_add_to_its_events_and_closed_roads(here: P
     ('base = "base.toml"\ncompare = "b"', "compare 'b': wanted one of base"),
     ('base = "base.toml"\nseeds = "9..1"', "seeds '9..1': wanted seeds"),
     ('base = "base.toml"\ncounts = "none.csv"', "counts.file 'none.csv': no such file"),
-    ('base = "base.toml"\n[counts]\nfile = "grid.h5"\nlimits = ["x"]', "--limit 'x': wanted tag"),
+    ('base = "base.toml"\n[counts]\nfile = "grid.h5"\nlimits = ["x"]', r"study\.toml: \[counts\] limits 'x': wanted tag"),
+    ('base = "base.toml"\n[counts]\nfile = "grid.h5"\nlimits = ["geh5=60", "geh5=50"]', r"\[counts\] limits 'geh5=50': geh5 has its limit from 'geh5=60'"),
+    ('base = "base.toml"\n[counts]\nfile = "grid.h5"\nlimits = [85]', r"study\.toml: \[counts\] limits: wanted texts"),
     ('base = "grid.h5"', "nobody drives"),
 ])  # fmt: skip
 def test_a_study_that_cannot_be_meant_is_one_line(here: Path, text: str, message: str) -> None:

@@ -71,24 +71,36 @@ class Compared(NamedTuple):
         }  # fmt: skip
 
 
-def limits_of(texts: Sequence[str]) -> dict[str, float]:
-    """Limits of texts such as "tag", "fhwa" or "geh5=90"; the last of a name holds. Raises ParameterError."""
+def limits_of(texts: Sequence[str], told: str = "--limit") -> dict[str, float]:
+    """Limits of texts such as "tag", "fhwa" or "geh5=90"; told: where they stand, for messages.
+
+    Raises ParameterError for what is no limit, and for two limits of one figure.
+    """
     found: dict[str, float] = {}
+    said: dict[str, str] = {}
     for text in texts:
-        if text in GUIDANCE:
-            found |= GUIDANCE[text]
-            continue
         name, _, value = text.partition("=")
         try:
             limit = float(value)
         except ValueError:
             limit = np.nan
-        if name not in LIMITS or not limit >= 0.0:
+        if text not in GUIDANCE and (name not in LIMITS or not limit >= 0.0):
             raise ParameterError(
-                f"--limit {text[:60]!r}: wanted {', '.join(GUIDANCE)}, or NAME=NUMBER with one of "
+                f"{told} {text[:60]!r}: wanted {', '.join(GUIDANCE)}, or NAME=NUMBER with one of "
                 f"{', '.join(LIMITS)}"
             )
-        found[name] = limit
+        for one, bound in GUIDANCE.get(text, {name: limit}).items():
+            _, least, unit, what = LIMITS[one]
+            most = 100.0 if unit == "%" else 1.0
+            if least and bound > most:
+                raise ParameterError(
+                    f"{told} {text[:60]!r}: {what}: never more than {most:g}{unit and f' {unit}'}; give less"
+                )
+            if one in said:
+                raise ParameterError(
+                    f"{told} {text[:60]!r}: {one} has its limit from {said[one][:60]!r}; give it once"
+                )
+            said[one], found[one] = text, bound
     return found
 
 

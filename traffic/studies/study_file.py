@@ -195,8 +195,10 @@ def _counts(shown: str, file: Path, given: Any) -> dict[str, Any] | None:
     if at not in WHERE:
         raise ScenarioError(f"{shown}: counts.at {at!r}: wanted one of {', '.join(WHERE)}")
     limits = given.get("limits", [])
-    limits = [limits] if isinstance(limits, str) else list(limits)
-    limits_of(limits)
+    limits = [limits] if isinstance(limits, str) else limits
+    if not isinstance(limits, list) or not all(isinstance(one, str) for one in limits):
+        raise ScenarioError(f'{shown}: [counts] limits: wanted texts, as ["tag"] or ["geh5=85"]')
+    limits_of(limits, f"{shown}: [counts] limits")
     by = None if given.get("by") is None else seconds(given["by"], f"{shown}: counts.by")
     return {"file": str(place), "limits": limits, "at": at, "by": by}
 
