@@ -12,6 +12,7 @@ from real_data import data_folder
 from rushhour.cli import main
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.reading.remarks import differences
 from rushhour.roadnets.storage import save
 from rushhour.traffic.demand.matrix import read_matrix
 from rushhour.traffic.routing.routes import costs_from, find_ways, kept_desk, route_demand
@@ -161,6 +162,7 @@ def test_pairs_that_cannot_be_driven_are_counted_and_the_first_named(tmp_path):
     demand = read_matrix(path, network, skip_bad_trips=True)
     assert [name.partition(".")[0] for name in demand.ids] == ["1-3"] * 4
     assert demand.remarks == (f"trips of pairs that cannot be driven are left out: {told}",)
+    assert differences(demand.remarks) == list(demand.remarks)
 
 
 # --- bad input --------------------------------------------------------------------------------

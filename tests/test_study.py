@@ -350,6 +350,22 @@ def test_what_keeps_figures_from_being_believed_is_told_beside_them(
     assert report.count(dashed) == report.count("dashed closed") > 0  # on no other map
 
 
+def test_trips_that_are_left_out_are_told_first(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.csv").write_text("depart,origin,destination\n0,0.0-0.1,1.1-1.0\n1,0.0-0.1,nowhere\n")
+    based(
+        'network = "grid.h5"\n[demand]\nfiles = ["bad.csv"]\nskip_bad_trips = true\n'
+        '[times]\nbegin = 0\nduration = "1min"\ndt = 0.5\n'
+    )
+    wants('base = "base.toml"\nseeds = "1..2"\n[variants.closed]\nclose_roads = ["1.0-0.0"]\n')
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["notes"][0]
+    assert first.startswith("base; closed: trips that cannot be driven are left out: 1 (first: ")
+    assert "differs" not in rows(here / "out")[0]
+    assert first.split(" (first")[0] in (here / "out" / "report.html").read_text()
+
+
 def test_approaches_whose_level_becomes_worse_are_named_by_what_is_lost_there(here: Path) -> None:
     based(SCENARIO.replace("trips = 60", "trips = 150").replace('"2min"', '"5min"'))
     wants('base = "base.toml"\nseeds = "1..2"\n[variants.more]\nscale = 2.5\n')

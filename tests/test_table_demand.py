@@ -194,7 +194,12 @@ def test_a_run_takes_its_trips_from_a_table(
     assert main([*command, str(bad), "--skip-bad-trips"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["vehicles"]["arrived"] == 3
-    assert any("left out: 1 (first: vehicle 'd'" in line for line in summary["remarks"])
+    (told,) = summary["differences"]
+    assert "left out: 1 (first: vehicle 'd'" in told and summary["remarks"][0] == told
+    bad.write_text(text_of([*ROWS, ("d", "1", "nowhere", "in_s", "", "")]))
+    assert main([*command, str(bad), "--skip-bad-trips"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["differences"]
+    assert "cannot be driven are left out: 1 (first: " in told
 
 
 def test_a_table_of_trips_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network, Zones
 from rushhour.roadnets.reading.csv_tables import CsvTable
+from rushhour.roadnets.reading.remarks import Difference
 from rushhour.roadnets.reading.values import number
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.matrix_files import COLUMNS, LARGEST_VOLUME, matrices_of, matrix_table
@@ -128,7 +129,9 @@ def read_matrix(
         )
         if not skip_bad_trips:
             raise DemandError(f"{told}; correct them or leave them out with --skip-bad-trips")
-        builder.remarks.append(f"trips of pairs that cannot be driven are left out: {told}")
+        builder.remarks.append(
+            Difference(f"trips of pairs that cannot be driven are left out: {told}")
+        )
     if held.unused:
         builder.remarks.append(
             f"columns of {path.name} that are not used: {', '.join(held.unused)[:200]}"

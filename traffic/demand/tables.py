@@ -17,7 +17,7 @@ from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, NetworkError
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_metres, road_finder
-from rushhour.roadnets.reading.remarks import Remarks
+from rushhour.roadnets.reading.remarks import Difference, Remarks
 from rushhour.roadnets.reading.values import FARTHEST, number, seconds, whole
 from rushhour.roadnets.street_names import several
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
@@ -165,9 +165,8 @@ class _Rows:
                 "--skip-bad-trips"
             )
         if self.bad:
-            lines.append(
-                f"trips that cannot be driven are left out: {self.bad} (first: {self.first_bad})"
-            )
+            what = f"trips that cannot be driven are left out: {self.bad} (first: {self.first_bad})"
+            lines.append(Difference(what))
         return lines
 
     def _kind(self, row: int) -> VehicleType:

@@ -16,6 +16,7 @@ from rushhour.roadnets.banned import banned_part
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.reading.remarks import Difference
 from rushhour.traffic.demand.checks import let_in
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand
 from rushhour.traffic.routing.hierarchies import Stairs, hierarchy_if_it_pays
@@ -294,7 +295,7 @@ def route_demand(network: Network, demand: Demand, *, skip_bad: bool = False) ->
             f"{first_bad}{such}; correct the trip or leave such trips out with --skip-bad-trips"
         )
     kept = _with_routes(demand, routes, bad)
-    remark = f"trips without a way are left out: {count} (first: {first_bad})"
+    remark = Difference(f"trips without a way are left out: {count} (first: {first_bad})")
     return replace(kept, remarks=(*demand.remarks, remark))
 
 

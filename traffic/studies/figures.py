@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
+from rushhour.roadnets.reading.remarks import differences
 from rushhour.traffic.measures.summary import measure_totals, trip_means
 
 if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
 
+DIFFERS: Final = "differs"  # in a row: remarks on how the run differs from what is asked for
 # Figures that variants are compared by: name, what it is, unit.
 FIGURES: Final[dict[str, tuple[str, str]]] = {
     "travel_time_s": ("travel time", "s"),
@@ -54,5 +56,6 @@ def row_of(world: "World", measures: "Measures | None", standstill: str | None) 
         "cut_short": rerouting["cut_short"],
         "end_s": world.time,
         "standstill": standstill or "",
+        DIFFERS: differences([*world.network.remarks, *world.demand.remarks]),
         "state_hash": world.state_hash()[:16],
     }

@@ -4,6 +4,7 @@ Variants are compared with one of them at the same point of the axes, run by run
 away what a seed does to both (common random numbers); intervals are Student's of 95 %.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from rushhour.traffic.analysis.comparing import ends_of, times_by_ends
 from rushhour.traffic.analysis.samples import difference, estimate, t_quantile
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.studies.engines import Task
-from rushhour.traffic.studies.figures import FIGURES
+from rushhour.traffic.studies.figures import DIFFERS, FIGURES
 from rushhour.traffic.studies.one_run import RUN, folder_of
 from rushhour.traffic.studies.study_file import Study
 from rushhour.traffic.timing.timing_report import LEVELS
@@ -60,6 +61,13 @@ class Group:
         """Of the last state of each run."""
         return [str(row["state_hash"]) for row in self.rows]
 
+    def differs(self) -> list[str]:
+        """What its runs do otherwise than is asked for; what differs by numbers only, of the first."""
+        found: dict[str, str] = {}
+        for line in (line for row in self.rows for line in row[DIFFERS]):
+            found.setdefault(re.sub(r"\d+", "", line), line)
+        return list(found.values())
+
     def values(self, name: str) -> dict[int, float]:
         """A figure by seed; NaN where a run has none."""
         return {
@@ -96,7 +104,11 @@ class Results:
 
     def notes(self) -> list[str]:
         """What is to be known before the figures are believed, a line each."""
-        notes = []
+        told: dict[str, list[str]] = {}  # groups by what their runs do otherwise than asked
+        for group in self.groups:
+            for line in group.differs():
+                told.setdefault(line, []).append(group.label)
+        notes = [f"{'; '.join(labels)}: {line}" for line, labels in told.items()]
         unfinished = [g for g in self.groups if np.nansum(list(g.values("unfinished").values()))]
         if unfinished:
             names = ", ".join(dict.fromkeys(group.variant for group in unfinished))
@@ -147,7 +159,8 @@ def results_of(
     """The tables of complete runs. rows: by hash, of all tasks."""
     groups = _groups(study, tasks, rows)
     facts = [
-        {"variant": task.spec.variant, **task.spec.axes, "seed": task.spec.seed, **rows[task.hash]}
+        {"variant": task.spec.variant, **task.spec.axes, "seed": task.spec.seed,
+         **{name: value for name, value in rows[task.hash].items() if name != DIFFERS}}
         for group in groups for task in group.tasks
     ]  # fmt: skip
     met = [row["counts_met"] for row in rows.values() if "counts_met" in row]
