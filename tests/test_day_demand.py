@@ -328,6 +328,22 @@ def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_th
     )  # above the bars
 
 
+def test_more_purposes_than_colours_are_told_apart(
+    grid: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from rushhour.viewer import plots_of_demand
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(plots_of_demand, "save_figure", lambda figure, path: drawn.append(figure))
+    builder = DemandBuilder()
+    for k in range(10):
+        builder.add(Trip(f"purpose{k}x.0", 60.0 * k, VehicleType(), (k, 30), False))
+    plots_of_demand.save_demand_picture(tmp_path / "x.png", grid, builder.build())
+    bars = [handle[0] for handle in drawn[0].axes[2].containers]
+    assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == len(bars) == 10
+
+
 def test_a_network_of_another_place_than_the_map_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

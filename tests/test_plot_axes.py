@@ -1,6 +1,7 @@
 """Axes of cost plots and time-space diagrams are those of what is drawn."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,39 @@ def test_the_top_of_a_cost_plot_is_what_frames_cost(case: str, drawn: list[Any])
 @pytest.fixture(scope="module")
 def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return record(tmp_path_factory.mktemp("axes") / "run.h5", steps=60)  # 30 s
+
+
+@pytest.mark.parametrize("times", [[178.1, 177.5], [0.4], [300.0, 200.0, 190.0]])
+def test_the_iterations_of_an_assignment_are_whole_and_below_the_top(
+    times: list[float], drawn: list[Any]
+):
+    rows = [SimpleNamespace(number=k, gap=0.004, mean_time=time) for k, time in enumerate(times)]
+    plots_of_runs.save_gaps(Path("x.png"), rows, "town")
+    low, high = drawn[0][1].get_ylim()
+    assert low == 0.0 and max(times) < 0.97 * high
+    for axes in drawn[0]:
+        assert (axes.get_xticks() % 1.0 == 0.0).all()
+
+
+def test_each_of_many_queues_is_told_apart_over_whole_intervals(drawn: list[Any]):
+    edges, window = np.arange(4) * 900.0, SimpleNamespace(network=SimpleNamespace(name="town"))
+    lines = {f"road{k}": np.array([1.0, 5.0 + k, 3.0, 3.0]) for k in range(14)}
+    plots_of_runs._draw_queues(
+        Path("x.png"), window, edges, lines, "longest queue in the interval, m", "steps-post"
+    )
+    (axes,) = drawn[0]
+    assert axes.get_xlim() == (0.0, 2700.0)
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
+    assert len(looks) == len(axes.lines) == plots_of_runs.MOST_QUEUES
+    assert {line.get_drawstyle() for line in axes.lines} == {"steps-post"}
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [([1.0, -10.0], "neither"), ([11.0, 0.0], "max"), ([0.0, -11.0], "min"), ([11.0, -11.0], "both")],
+)  # fmt: skip
+def test_a_bar_of_colours_says_at_which_ends_there_is_more(values: list[float], ends: str):
+    assert plots.beyond(np.array(values), 10.0) == ends
 
 
 def test_costs_of_a_run_begin_where_it_does_and_end_with_it(run_path: Path, drawn: list[Any]):

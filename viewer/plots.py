@@ -27,6 +27,8 @@ MOST_LINES: Final = 2_000_000  # pieces of trajectories in one diagram
 KMH: Final = 3.6  # km/h per m/s
 CLOCK_STEPS: Final = (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)  # s between marks
 STYLE: Final = "rushhour.viewer.rushhour"  # rushhour.mplstyle
+N_COLOURS: Final = 8  # of its cycle, after which they come again
+HEADROOM: Final = 1.06  # above the highest dot or interval
 
 
 class Window:
@@ -364,6 +366,12 @@ def new_figure(size: tuple[float, float], columns: int = 1) -> tuple[Any, Any]:
         figure = Figure(figsize=size, dpi=120, layout="constrained")
         FigureCanvasAgg(figure)
         return figure, figure.subplots(1, columns)
+
+
+def beyond(values: NDArray[np.float64], most: float) -> str:
+    """At which ends of a bar of colours from -most to most there are values beyond it, as it wants it."""
+    below, above = bool((values < -most).any()), bool((values > most).any())
+    return ("both" if above else "min") if below else ("max" if above else "neither")
 
 
 def map_axes(network: Network) -> tuple[Any, Any]:

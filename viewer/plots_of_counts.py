@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rushhour.roadnets.errors import RunError
 from rushhour.traffic.words.durations import clock
-from rushhour.viewer.plots import draw_lines, map_axes, new_figure, save_figure
+from rushhour.viewer.plots import beyond, draw_lines, map_axes, new_figure, save_figure
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -83,7 +83,7 @@ def save_counts_map(path: Path, found: "Compared", network: "Network") -> dict[s
     drawn.set_cmap("coolwarm")
     drawn.set_array(mean[order])
     drawn.set_clim(-MOST_GEH, MOST_GEH)
-    figure.colorbar(drawn, ax=axes, pad=0.02, shrink=0.8,
+    figure.colorbar(drawn, ax=axes, pad=0.02, shrink=0.8, extend=beyond(mean, MOST_GEH),
                     label="mean GEH, negative: too few vehicles are simulated")  # fmt: skip
     for k in order[-12:]:
         line = shapes[roads[k]]

@@ -8,7 +8,7 @@ import numpy as np
 
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import Demand
-from rushhour.viewer.plots import clock_axis, draw_lines, new_figure, save_figure
+from rushhour.viewer.plots import N_COLOURS, clock_axis, draw_lines, new_figure, save_figure
 
 QUARTER: Final = 900.0  # s
 LARGEST: Final = 400.0  # square points of the largest dot
@@ -47,12 +47,16 @@ def save_demand_picture(path: Path, network: Network, demand: Demand) -> dict[st
     begin = np.floor(demand.depart[0] / QUARTER) * QUARTER
     edges = np.arange(begin, demand.depart[-1] + QUARTER, QUARTER)
     edges = edges if edges.size > 1 else np.array([begin, begin + QUARTER])
-    axes[2].hist(
+    _, _, drawn = axes[2].hist(
         [demand.depart[kinds == name] for name in names],
         bins=edges.tolist(),
         stacked=True,
         label=names,
     )
+    bars = [drawn] if len(names) == 1 else drawn
+    for again in bars[N_COLOURS:]:  # these colours were used before
+        for bar in again:
+            bar.set(hatch="////", edgecolor="white", linewidth=0.0)
     axes[2].set_xlim(edges[0], edges[-1])
     clock_axis(axes[2])
     axes[2].set_ylabel("departures by quarter of an hour")

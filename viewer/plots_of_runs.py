@@ -12,11 +12,18 @@ from rushhour.traffic.analysis.queues import queued
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.stepping.costs import PHASES
 from rushhour.traffic.words.durations import clock
-from rushhour.viewer.plots import Window, clock_axis, new_figure, save_figure
+from rushhour.viewer.plots import (
+    HEADROOM,
+    N_COLOURS,
+    Window,
+    clock_axis,
+    new_figure,
+    save_figure,
+)
 from rushhour.viewer.plots_of_costs import scale_costs, stack_costs
 
 BINS: Final = 60
-MOST_QUEUES: Final = 12  # lines in one diagram: as many colours as eyes tell apart
+MOST_QUEUES: Final = 12  # lines in one diagram: as many as eyes tell apart
 MOST_COSTS: Final = 500  # points over time; costs of more intervals are averaged
 SIZE: Final = (11.0, 4.6)  # inches
 
@@ -92,7 +99,11 @@ def save_queues(path: Path, window: Window) -> dict[str, int]:
     begins, column = np.unique(rows["begin"][inside], return_inverse=True)
     lengths = np.zeros((names.size, begins.size))
     lengths[row, column] = rows["most_length"][inside]
-    _draw_queues(path, window, begins, dict(zip(names.tolist(), lengths, strict=True)), "longest queue in the interval, m")  # fmt: skip
+    # What was longest in an interval holds from its begin to its end.
+    edges = np.append(begins, rows["end"][inside].max())
+    lengths = np.column_stack((lengths, lengths[:, -1]))
+    found = dict(zip(names.tolist(), lengths, strict=True))
+    _draw_queues(path, window, edges, found, "longest queue in the interval, m", "steps-post")
     return {"queues": int(names.size), "intervals": int(begins.size)}
 
 
@@ -104,13 +115,15 @@ def _save_counted_queues(path: Path, window: Window) -> dict[str, int]:
 
 
 def _draw_queues(
-    path: Path, window: Window, times: NDArray[np.float64], lines: dict[str, NDArray[Any]], what: str
+    path: Path, window: Window, times: NDArray[np.float64], lines: dict[str, NDArray[Any]], what: str,
+    style: str = "default",
 ) -> None:  # fmt: skip
-    """Draw the MOST_QUEUES lines that come highest."""
+    """Draw the MOST_QUEUES lines that come highest; those beyond the colours that there are dashed."""
     names = sorted(lines, key=lambda name: -float(lines[name].max()))[:MOST_QUEUES]
     figure, axes = new_figure(SIZE)
-    for name in names:
-        axes.plot(times, lines[name], label=name[:24])
+    for k, name in enumerate(names):
+        line = "-" if k < N_COLOURS else "--"
+        axes.plot(times, lines[name], line, label=name[:24], drawstyle=style)
     axes.set_xlim(times[0], max(times[-1], times[0] + 1.0))
     axes.set_ylim(bottom=0.0)
     clock_axis(axes)
@@ -131,9 +144,11 @@ def save_gaps(path: Path, iterations: Sequence[Any], name: str) -> dict[str, int
     axes[0].set_ylabel("relative gap, %")
     axes[1].plot(number, [one.mean_time for one in iterations], "o-", color="#c05621")
     axes[1].set_ylabel("mean time, departure delay included, s")
-    axes[1].set_ylim(bottom=0.0)
+    axes[1].set_ylim(0.0, HEADROOM * max(one.mean_time for one in iterations))
     for axis in axes:
         axis.set_xlabel("iteration")
+        axis.set_xlim(number[0] - 0.5, number[-1] + 0.5)
+        axis.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         axis.grid(alpha=0.3, which="both")
     figure.suptitle(f"{name}: assignment")
     save_figure(figure, path)

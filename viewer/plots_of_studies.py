@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.traffic.studies.figures import FIGURES
-from rushhour.viewer.plots import draw_lines, map_axes, new_figure, save_figure
+from rushhour.viewer.plots import (
+    HEADROOM,
+    beyond,
+    draw_lines,
+    map_axes,
+    new_figure,
+    save_figure,
+)
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -24,7 +31,6 @@ COLOURS: Final = (
     "#b7791f",
     "#0987a0",
 )
-HEADROOM: Final = 1.06  # above the highest dot or interval
 MOST_LABELS: Final = 16  # groups beside each other before their names are left out
 FULL: Final = 20  # a twentieth of the roads of a map has the full colour, at most so many
 
@@ -123,7 +129,8 @@ def save_difference_map(
         barred = draw_lines(axes, [shapes[k] for k in closed], 2.0)
         barred.set(color="black", linestyle=(0, (2.0, 1.5)), label="closed", zorder=4)
         axes.legend(handles=[barred], loc="upper right", fontsize="small")
-    figure.colorbar(drawn, ax=axes, label="difference of delay, veh h", pad=0.02, shrink=0.8)
+    figure.colorbar(drawn, ax=axes, label="difference of delay, veh h", pad=0.02, shrink=0.8,
+                    extend=beyond(change[known], top))  # fmt: skip
     axes.set_title(title)
     save_figure(figure, path)
     full = int((np.abs(change[known]) >= top).sum())
