@@ -29,6 +29,11 @@ MOST_TRIED: Final = 20  # ways to read a part of a street whose names hold colon
 SHOWN: Final = 3  # candidates that a message names
 ALIKE: Final = 0.6  # of difflib, names that may have been meant
 ROUND: Final = 2.0  # times the shortest: a longer way from crossing to crossing is another part
+FIRST, LAST, APART = (
+    -1,
+    -2,
+    -3,
+)  # nodes: the crossings that a part lies between; roads' open ends from -3
 PART: Final = ": "  # after the street
 MEET: Final = " / "  # between streets that meet
 BETWEEN: Final = " - "  # the two that it meets
@@ -261,8 +266,8 @@ def _splits(text: str, separator: str) -> list[tuple[str, str]]:
 def _between(network: "Network", street: str, roads: Roads, ends: tuple[str, str]) -> Roads:
     """The roads of a street from one crossing to another, both ways.
 
-    The street falls apart at the intersections of both; wanted are the pieces that reach from one to
-    the other, of a ring the shorter way round.
+    The street falls apart at the intersections of both. Of the pieces that reach from one to the other
+    wanted is what lies on ways between them, not what hangs off these; of a ring the shorter way round.
     """
     net = network.arrays.roads
     start, end = net.from_intersection[roads], net.to_intersection[roads]
@@ -273,36 +278,81 @@ def _between(network: "Network", street: str, roads: Roads, ends: tuple[str, str
             f"{street[:60]} meets {ends[0][:60]} and {ends[1][:60]} at one intersection; "
             "nothing of it lies between"
         )
-    around: dict[int, list[int]] = {}  # places in roads by the intersections that they touch
-    for k, nodes in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
-        for node in nodes:
-            around.setdefault(node, []).append(k)
-    length = net.length[roads]
-    pieces = []
-    taken: set[int] = set()
-    for first in range(roads.size):
-        if first in taken:
-            continue
-        piece, open_roads, met = {first}, [first], set()
-        while open_roads:
-            k = open_roads.pop()
-            for node in (int(start[k]), int(end[k])):
-                met.add(node)
-                if node in cuts[0] or node in cuts[1]:
-                    continue
-                more = set(around[node]) - piece
-                piece |= more
-                open_roads += more
-        taken |= piece
-        if met & cuts[0] and met & cuts[1]:
-            pieces.append((_shortest(piece, start, end, length, cuts), sorted(piece)))
-    if not pieces:
+    # Each crossing is one node; an end of a road at no intersection is a node of its own.
+    node_of = dict.fromkeys(cuts[0], FIRST) | dict.fromkeys(cuts[1], LAST)
+    nodes = [
+        (node_of.get(a, a) if a >= 0 else APART - 2 * k, node_of.get(b, b) if b >= 0 else APART - 2 * k - 1)
+        for k, (a, b) in enumerate(zip(start.tolist(), end.tolist(), strict=True))
+    ]  # fmt: skip
+    ways: dict[int, dict[int, float]] = {FIRST: {}, LAST: {}}  # m to neighbours, either way
+    for (a, b), far in zip(nodes, net.length[roads].tolist(), strict=True):
+        for one, other in ((a, b), (b, a)):
+            there = ways.setdefault(one, {})
+            there[other] = min(far, there.get(other, np.inf))
+    on_way = _on_ways(ways)
+    ways = {a: {b: x for b, x in ways[a].items() if b in on_way} for a in on_way}
+    far_first, far_last = _distances(ways, FIRST, LAST), _distances(ways, LAST, FIRST)
+    if LAST not in far_first:
         raise NetworkError(
             f"no part of {street[:60]} leads from {ends[0][:60]} to {ends[1][:60]}; "
             "give streets that it meets one after the other, or ids of roads"
         )
-    most = ROUND * min(pieces)[0]
-    return roads[sorted(k for far, piece in pieces if far <= most for k in piece)]
+    most = ROUND * far_first[LAST]
+    found = []
+    for road, (a, b), far in zip(roads, nodes, net.length[roads].tolist(), strict=True):
+        if a == b or a not in on_way or b not in on_way:
+            continue
+        by = min(far_first[a] + far_last[b], far_first[b] + far_last[a])
+        if by + far <= most:
+            found.append(road)
+    return np.array(found, np.int32)
+
+
+def _on_ways(ways: Mapping[int, Iterable[int]]) -> set[int]:
+    """The nodes on ways from FIRST to LAST that pass no node twice; empty: there is no such way.
+
+    They are the block (biconnected component) of an edge between both. Source: Hopcroft, Tarjan,
+    Algorithm 447: efficient algorithms for graph manipulation, CACM 16 (1973).
+    """
+    near = {node: set(others) for node, others in ways.items()}
+    near[FIRST].add(LAST)
+    near[LAST].add(FIRST)
+    place, parent = {FIRST: 0, LAST: 1}, {LAST: FIRST}
+    order = [LAST]
+    open_nodes = [(LAST, iter(sorted(near[LAST])))]
+    while open_nodes:
+        node, others = open_nodes[-1]
+        other = next((one for one in others if one not in place), None)
+        if other is None:
+            open_nodes.pop()
+            continue
+        place[other], parent[other] = len(place), node
+        order.append(other)
+        open_nodes.append((other, iter(sorted(near[other]))))
+    low = {}  # the first node that is met from a node and those below it
+    for node in order:
+        low[node] = min(place[one] for one in (near[node] - {parent[node]}) | {node})
+    for node in reversed(order[1:]):
+        low[parent[node]] = min(low[parent[node]], low[node])
+    found = {FIRST, LAST}
+    for node in order[1:]:
+        if parent[node] in found and low[node] < place[parent[node]]:
+            found.add(node)
+    return found
+
+
+def _distances(ways: Mapping[int, Mapping[int, float]], source: int, goal: int) -> dict[int, float]:
+    """How far it is from a node to others, not across the goal, m."""
+    far: dict[int, float] = {}
+    open_nodes = [(0.0, source)]
+    while open_nodes:
+        to, node = heappop(open_nodes)
+        if node in far:
+            continue
+        far[node] = to
+        for other, step in ways[node].items() if node != goal else ():
+            heappush(open_nodes, (to + step, other))
+    return far
 
 
 def _crossing(network: "Network", street: str, roads: Roads, own: set[int], text: str) -> set[int]:
@@ -334,26 +384,3 @@ def _met(network: "Network", roads: Roads, own: set[int]) -> list[str]:
     names = dict.fromkeys(network.road_name(road) for road in np.flatnonzero(touching).tolist())
     names.pop("", None)
     return list(names)
-
-
-def _shortest(
-    piece: set[int], start: Roads, end: Roads, length: NDArray[np.float64],
-    cuts: Sequence[set[int]],
-) -> float:  # fmt: skip
-    """How far it is through a piece from one crossing to the other, either way along its roads, m."""
-    ways: dict[int, list[tuple[int, float]]] = {}
-    for k in sorted(piece):
-        a, b, far = int(start[k]), int(end[k]), float(length[k])
-        ways.setdefault(a, []).append((b, far))
-        ways.setdefault(b, []).append((a, far))
-    open_nodes = [(0.0, node) for node in sorted(cuts[0] & ways.keys())]
-    done: set[int] = set()
-    while open_nodes:
-        far, node = heappop(open_nodes)
-        if node in cuts[1]:
-            return far
-        if node not in done:
-            done.add(node)
-            for other, step in ways[node]:
-                heappush(open_nodes, (far + step, other))
-    return np.inf

@@ -244,6 +244,45 @@ def test_of_a_ring_the_shorter_way_round_lies_between() -> None:
     assert ids(builder.build(), "Ring: Gate 0 - Gate 1") == ["-r0", "r0"]
 
 
+@pytest.mark.parametrize(
+    ("text", "roads"),
+    [
+        ("Ring: Gate 1 - Gate 4", ["-r1", "-r2", "-r3", "r1", "r2", "r3"]),
+        ("Ring: c1 - c4", ["-r1", "-r2", "-r3", "r1", "r2", "r3"]),
+        ("Ring: Gate 1 - Fork", ["-r1", "r1"]),
+        ("Ring: Gate 4 - Far", ["-f0", "-r2", "-r3", "f0", "r2", "r3"]),
+        ("Ring: Gate 4 - Gate 5", ["r4", "w"]),
+    ],
+)
+def test_what_hangs_off_between_two_crossings_is_not_between_them(
+    text: str, roads: list[str]
+) -> None:
+    """A street with a long branch at x = 300, a dead end and a loop at x = 450, and one-way roads each way
+    from x = 600 to 800; all have the name of the street."""
+    builder = rh.NetworkBuilder()
+    for k in range(6):
+        builder.add_intersection(150.0 * k + (50.0 if k == 5 else 0.0), 0.0, id=f"c{k}")
+    for k in range(4):
+        builder.add_street([(150 * k, 0), (150 * k + 150, 0)], id=f"r{k}", name="Ring")
+    builder.add_road([(600, 0), (800, 0)], id="r4", name="Ring")
+    builder.add_road([(800, 0), (780, 40), (620, 40), (600, 0)], id="w", name="Ring")
+    builder.add_street([(800, 0), (950, 0)], id="r5", name="Ring")
+    builder.add_street([(300, 0), (300, 200)], id="f0", name="Ring")
+    builder.add_street([(300, 200), (300, 400)], id="f1", name="Ring")
+    builder.add_street([(450, 0), (450, -90)], id="d", name="Ring")
+    builder.add_street([(450, -90), (500, -200), (400, -200)], id="l0", name="Ring")
+    builder.add_street([(400, -200), (450, -90)], id="l1", name="Ring")
+    for x, y, name in (
+        (150, 0, "Gate 1"),
+        (300, 0, "Fork"),
+        (600, 0, "Gate 4"),
+        (800, 0, "Gate 5"),
+    ):
+        builder.add_street([(x, y), (x + 30, y - 120)], name=name)
+    builder.add_street([(300, 200), (200, 200)], name="Far")
+    assert ids(builder.build(), text) == roads
+
+
 def test_names_with_colons_and_dashes_are_found_too() -> None:
     builder = rh.NetworkBuilder()
     for k in range(3):
