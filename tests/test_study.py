@@ -253,8 +253,11 @@ def test_a_stopped_study_keeps_what_was_complete(here: Path) -> None:
     ({"seeds": "x"}, "--seeds 'x': wanted seeds"),
 ])  # fmt: skip
 def test_wrong_options_of_a_study_are_one_line(here: Path, options: Any, message: str) -> None:
-    with pytest.raises(RushhourError, match=message):
-        study("study.toml", "out", **options)
+    for tried in (study, dry_run):
+        with pytest.raises(RushhourError, match=message):
+            tried("study.toml", "out", **options)
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    assert main(["study", "study.toml", "-o", "out", "--dry-run", *words]) == 2
 
 
 def test_a_dry_run_runs_nothing_and_reckons_core_hours(here: Path) -> None:

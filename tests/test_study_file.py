@@ -103,12 +103,29 @@ def test_variants_change_the_base_and_add_to_its_events_and_closed_roads(here: P
     ('base = "base.toml"\n[counts]\nfile = "grid.h5"\nlimits = ["geh5=60", "geh5=50"]', r"\[counts\] limits 'geh5=50': geh5 has its limit from 'geh5=60'"),
     ('base = "base.toml"\n[counts]\nfile = "grid.h5"\nlimits = [85]', r"study\.toml: \[counts\] limits: wanted texts"),
     ('base = "grid.h5"', "nobody drives"),
+    ('base = "base.toml"\n[axes]\nseed = [1, 2]', "axes: seed: seeds are those of the study; drop it, and give seeds"),
+    ('base = "base.toml"\n[variants.a]\nseed = 7', "variants.a: seed: seeds are those of the study"),
+    ('base = "base.toml"\n[variants.a]\nscale = 2\n[axes]\n"demand.scale" = [1]', 'variants.a gives demand.scale, and so does the axis "demand.scale"'),
+    ('base = "base.toml"\n[variants.a.parameters]\n"car.time_gap" = 1.2\n[axes]\n"parameters.car.time_gap" = [1]', "variants.a gives parameters.car.time_gap"),
+    ('base = "base.toml"\n[axes]\nscale = [1]\n"demand.scale" = [1]', 'the axis "scale" gives demand.scale, and so does'),
+    ('base = "base.toml"\n[variants.a]\nscale = 2\ndemand.scale = 3', "variants.a: gives scale and demand.scale"),
+    ('base = "base.toml"\n[variants.a]\nscale = 0', "study.toml: a: scale 0: nobody would drive; give a factor above 0"),
+    ('base = "base.toml"\n[axes]\n"times.dt" = [0.5, 3]', "base, times.dt 3: .*dt 3 s: wanted 1/120 to 0.5 s"),
 ])  # fmt: skip
 def test_a_study_that_cannot_be_meant_is_one_line(here: Path, text: str, message: str) -> None:
     wants(text + "\n")
-    with pytest.raises(RushhourError, match=message) as caught:
-        study("study.toml", "out", workers=0)
-    assert "\n" not in str(caught.value) and not (here / "out").exists()
+    for tried in (dry_run, study):
+        with pytest.raises(RushhourError, match=message) as caught:
+            tried("study.toml", "out", workers=0)
+        assert "\n" not in str(caught.value) and not (here / "out").exists()
+
+
+def test_files_and_scale_of_the_demand_of_a_variant_stand_beside_each_other(here: Path) -> None:
+    (here / "a.csv").write_text("id,depart,origin,destination\n")
+    for told in ('scale = 2\ndemand = ["a.csv"]', 'demand = "a.csv"\nscale = 2'):
+        wants(f'base = "base.toml"\nseeds = "1"\n[variants.v]\n{told}\n')
+        one = read_study("study.toml").specs()[1].scenario()
+        assert (one.demand_scale, [path.name for path in one.demand]) == (2.0, ["a.csv"])
 
 
 def test_seeds_are_a_text_or_a_list(here: Path) -> None:

@@ -35,7 +35,9 @@ def study(args: argparse.Namespace) -> int:
     from rushhour.traffic.studies import study as studies
 
     if args.dry_run:
-        facts = studies.dry_run(args.file, args.output, args.seeds)
+        facts = studies.dry_run(
+            args.file, args.output, args.seeds, on=args.on, workers=args.workers, retries=args.retries
+        )  # fmt: skip
         print(json_text(facts) if args.json else studies.dry_text(facts))
         return 0
     with Stopping() as stopping:

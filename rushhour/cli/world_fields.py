@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rushhour.cli.steered_option import steered_choice
 from rushhour.traffic.demand.scale_rules import scale_of
+from rushhour.traffic.demand.scaling import want_some
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError, read_parameters
 from rushhour.traffic.settings.parameters import parsed_items
 from rushhour.traffic.settings.quotas import checked_quotas
@@ -29,6 +30,7 @@ def demanded(args: argparse.Namespace, command: str, lack: str, **more: Any) -> 
     scenario = opened(args.network, **fields)
     if not scenario.has_demand:
         raise ScenarioError(f"{args.network}: {lack}; give --demand FILE or --trips N")
+    want_some(scenario.demand_scale)
     return scenario
 
 

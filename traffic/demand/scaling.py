@@ -49,6 +49,12 @@ def checked_scale(factor: float) -> float:
     return float(factor)
 
 
+def want_some(factor: float) -> None:
+    """Refuse a factor on a whole demand that leaves nobody."""
+    if factor == 0.0:
+        raise DemandError("scale 0: nobody would drive; give a factor above 0, as 1.2")
+
+
 def scaled(demand: Demand, factor: float, suffix: str = SUFFIX) -> Demand:
     """A demand with `factor` times the trips, each listed one copied or left out as a whole.
 

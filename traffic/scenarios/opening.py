@@ -21,6 +21,7 @@ from rushhour.traffic.demand.files import (
     zones_given,
 )
 from rushhour.traffic.demand.model import Demand, want_trips
+from rushhour.traffic.demand.scaling import want_some
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
 from rushhour.traffic.settings.parameters import Parameters
 
@@ -271,6 +272,7 @@ def open_world(
         raise DemandError(
             f"{scenario.network.name}: nobody drives; give --demand FILE, --vehicles N or --trips N"
         )
+    want_some(scenario.demand_scale)
     if scenario.begin is None and "cityflow" in map(kind_of, scenario.demand):
         scenario = scenario.with_(begin=0.0)  # where CityFlow's clock starts
     if network is None:

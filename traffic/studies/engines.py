@@ -62,10 +62,10 @@ def engine_of(on: str, workers: int | None = None) -> Engine:
     An engine is called with tasks, how often each is tried again, and whether to stop. Raises
     ParameterError for another name.
     """
+    beside(workers, 1)  # what is wrong is said before anything is made
     if on == LOCAL and workers == 0:
         return run_here
     if on == LOCAL:
-        beside(workers, 1)  # what is wrong is said before anything is made
         return lambda tasks, retries, stopping: run_locally(tasks, retries, stopping, workers)
     if on.startswith(f"{DASK}://") and len(on) > len(DASK) + 3:
         address = "tcp://" + on.removeprefix(f"{DASK}://")

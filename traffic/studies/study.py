@@ -15,7 +15,7 @@ from rushhour.traffic.commands.events import check_events
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.scenarios.scenario import ScenarioError
 from rushhour.traffic.settings.parameters import Parameters
-from rushhour.traffic.studies.engines import RETRIES, Outcome, Task, engine_of
+from rushhour.traffic.studies.engines import RETRIES, Engine, Outcome, Task, engine_of
 from rushhour.traffic.studies.inputs import hash_of, inputs_of
 from rushhour.traffic.studies.one_run import clocked, finished_row
 from rushhour.traffic.studies.results import Results, results_of, write_results
@@ -86,9 +86,7 @@ def study(
     """
     found = read_study(source, seeds)
     out = Path(out)
-    engine = engine_of(on, workers)
-    if not 0 <= retries <= 100:
-        raise RunError(f"--retries {retries}: wanted 0 to 100")
+    engine = _engine(on, workers, retries)
     tasks = tasks_of(found, out)
     _mark(found, out)
     rows = {task.hash: row for task in tasks if (row := finished_row(out, task.hash)) is not None}
@@ -121,6 +119,13 @@ def study(
 
         write_report(run, out / "report.html")
     return run
+
+
+def _engine(on: str, workers: int | None, retries: int) -> Engine:
+    engine = engine_of(on, workers)
+    if not 0 <= retries <= 100:
+        raise RunError(f"--retries {retries}: wanted 0 to 100")
+    return engine
 
 
 def tasks_of(found: Study, out: Path) -> list[Task]:
@@ -181,14 +186,16 @@ def _write(path: Path, text: str) -> None:
 
 
 def dry_run(
-    source: str | Path | Mapping[str, Any], out: str | Path, seeds: str | None = None
-) -> dict[str, Any]:
+    source: str | Path | Mapping[str, Any], out: str | Path, seeds: str | None = None, *,
+    on: str = "local", workers: int | None = None, retries: int = RETRIES,
+) -> dict[str, Any]:  # fmt: skip
     """What a study would run, and how many core hours that takes, by runs that are there or a trial.
 
     A trial drives the first missing run for a few seconds, and reckons the rest by its simulated time. Hours are
-    of the processor, whatever else the machine does.
+    of the processor, whatever else the machine does. on, workers, retries: as of `study`, whose faults are told.
     """
     found = read_study(source, seeds)
+    _engine(on, workers, retries)
     out = Path(out)
     tasks = tasks_of(found, out)
     there = {task.hash for task in tasks if finished_row(out, task.hash) is not None}

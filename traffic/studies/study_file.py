@@ -11,8 +11,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
+from rushhour.roadnets.errors import DemandError
 from rushhour.traffic.analysis.counts import WHERE, limits_of
 from rushhour.traffic.analysis.repeating import seeds_of
+from rushhour.traffic.demand.scaling import want_some
 from rushhour.traffic.scenarios.opening import opened
 from rushhour.traffic.scenarios.scenario import (
     Scenario,
@@ -129,12 +131,13 @@ def read_study(source: str | Path | Mapping[str, Any], seeds: str | None = None)
             f"{shown}: base {base[:60]!r}: no such file beside it; correct the name"
         )
     variants = {BASE: {}, **_tables(shown, "variants", table.get("variants", {}))}
-    variants = {name: _spelt(changes) for name, changes in variants.items()}
+    variants = {name: _spelt(f"{shown}: variants.{name}", one) for name, one in variants.items()}
     axes = table.get("axes", {})
     if not isinstance(axes, dict) or not all(isinstance(v, list) and v for v in axes.values()):
         raise ScenarioError(
             f'{shown}: axes: wanted lists of values, as "demand.scale" = [0.8, 1.2]'
         )
+    _want_once(shown, variants, axes)
     compare = table.get("compare", BASE)
     if compare not in variants:
         raise ScenarioError(f"{shown}: compare {compare!r}: wanted one of {', '.join(variants)}")
@@ -155,9 +158,42 @@ def read_study(source: str | Path | Mapping[str, Any], seeds: str | None = None)
     return study
 
 
+def _want_once(shown: str, variants: Mapping[str, Any], axes: Mapping[str, list[Any]]) -> None:
+    """Refuse what seeds, or an axis, would overwrite."""
+    seeds = 'seeds are those of the study; drop it, and give seeds = "1..5"'
+    if "seed" in axes:
+        raise ScenarioError(f"{shown}: axes: seed: {seeds}")
+    for name, table in variants.items():
+        if "seed" in table:
+            raise ScenarioError(f"{shown}: variants.{name}: seed: {seeds}")
+    known = [(f"variants.{name}", path) for name, table in variants.items() for path in _paths(table)]  # fmt: skip
+    for axis, values in axes.items():
+        paths = dict.fromkeys(path for value in values for path in _paths(_point({axis: value})))
+        for path in paths:
+            for who, other in known:
+                if f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}."):
+                    raise ScenarioError(f'{shown}: {who} gives {other}, and so does the axis "{axis}"; drop one of them')  # fmt: skip
+        known += [(f'the axis "{axis}"', path) for path in paths]
+
+
+def _paths(table: Mapping[str, Any], before: str = "") -> list[str]:
+    """The keys of a table and of those in it, as demand.scale."""
+    found = []
+    for key, value in table.items():
+        found += _paths(value, f"{before}{key}.") if isinstance(value, dict) else [f"{before}{key}"]
+    return found
+
+
 def _want_sound(shown: str, spec: Spec) -> None:
+    from rushhour.traffic.world import DT_RANGE
+
     try:
         scenario = spec.scenario()
+        want_some(scenario.demand_scale)
+        if not DT_RANGE[0] - 1e-9 <= scenario.dt <= DT_RANGE[1]:
+            raise ScenarioError(f"{shown}: dt {scenario.dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")  # fmt: skip
+    except DemandError as error:
+        raise ScenarioError(f"{shown}: {spec.point}: {error}") from None
     except ScenarioError as error:
         if spec.variant == BASE and not spec.axes:
             raise
@@ -203,11 +239,15 @@ def _counts(shown: str, file: Path, given: Any) -> dict[str, Any] | None:
     return {"file": str(place), "limits": limits, "at": at, "by": by}
 
 
-def _spelt(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A table whose short names of keys are spelt out."""
+def _spelt(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of a variant whose short names of keys are spelt out."""
+    demand = table.get("demand")
+    if "scale" in table and isinstance(demand, dict) and "scale" in demand:
+        raise ScenarioError(f"{where}: gives scale and demand.scale, which are one; drop one of them")  # fmt: skip
     found: dict[str, Any] = {}
     for key, value in table.items():
-        found = _merged(found, _point({key: value}) if key in SHORT else {key: value})
+        short = key in SHORT or key == "demand"
+        found = _merged(found, _point({key: value}) if short else {key: value})
     return found
 
 
@@ -215,6 +255,8 @@ def _point(axes: Mapping[str, Any]) -> dict[str, Any]:
     """The table of keys such as demand.scale; all behind `parameters.` is the name of one."""
     found: dict[str, Any] = {}
     for key, value in axes.items():
+        if key == "demand" and isinstance(value, list | str):
+            value = {"files": value}
         key = SHORT.get(key, key)
         head, dot, rest = key.partition(".")
         found = _merged(found, {head: {rest: value}} if dot else {head: value})
