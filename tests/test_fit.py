@@ -113,6 +113,51 @@ def test_one_counter_changes_its_own_trips_and_hardly_any_other(grid: Network) -
     assert found.after[0] < 0.1 * found.before[0]
 
 
+def test_what_counters_cannot_tell_is_said(grid: Network) -> None:
+    """One counter that saw four times what passes it; one that no trip passes; all of them, as they are."""
+    truth = pool(grid)
+    counts = counted(grid, truth)
+    assert fit_to_counts(grid, truth, counts).facts()["notes"] == []
+    busiest = counts.place[int(np.argmax(counts.count))]
+    driven = {name for name, count in zip(counts.place, counts.count, strict=True) if count > 0.0}
+    idle = next(name for name in grid.road_ids if name not in driven)
+    place = np.array(counts.place)
+
+    def only(names: tuple[str, ...], count: float) -> Counts:
+        rows = np.flatnonzero(np.isin(place, names))
+        return replace(
+            counts, place=tuple(place[rows].tolist()), begin=counts.begin[rows], end=counts.end[rows],
+            count=np.full(rows.size, count),
+        )  # fmt: skip
+
+    (note,) = fit_to_counts(grid, truth, only((busiest,), 4.0 * counts.count.max())).facts()[
+        "notes"
+    ]
+    assert "trips pass no counter that is used; they became" in note
+    unseen, became = (int(word.replace(",", "")) for word in (note.split()[0], note.split()[12]))
+    assert 0 < unseen < len(truth) and became > 1.25 * unseen
+    notes = fit_to_counts(grid, truth, only((busiest, idle), counts.count.max())).facts()["notes"]
+    assert (
+        f"no trip passes 1 of 2 counters, which saw {2 * counts.count.max():,.0f} vehicles: {idle}"
+        in notes
+    )
+
+
+@pytest.mark.parametrize(("share", "which"), [(0.33, "none"), (0.9, "all")])
+def test_counters_that_cannot_be_held_out_are_refused(
+    grid: Network, share: float, which: str
+) -> None:
+    truth = pool(grid, 300)
+    counts = counted(grid, truth)
+    name = counts.place[int(np.argmax(counts.count))]
+    rows = np.flatnonzero(np.array(counts.place) == name)
+    one = replace(
+        counts, place=(name,) * rows.size, begin=counts.begin[rows], end=counts.end[rows], count=counts.count[rows]
+    )  # fmt: skip
+    with pytest.raises(RushhourError, match=f"hold out {share:g} of 1 counters: {which} of them"):
+        fit_to_counts(grid, truth, one, hold_out=share)
+
+
 def test_an_empty_matrix_is_said_to_have_no_trips_by_whatever_takes_it(
     tmp_path: Path, grid: Network, capsys: pytest.CaptureFixture[str]
 ) -> None:

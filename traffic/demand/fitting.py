@@ -40,6 +40,7 @@ SPAN: Final = 900.0  # s, of the departures of a group
 SHARED: Final = 0.25  # expected error of the logarithm of a factor that many groups share
 WAYS: Final = 0.05  # of what passes a counter, as ways are others than those of the trips
 ROUNDS: Final = 30
+NAMED: Final = 3  # counters in a remark
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,13 @@ class Fitted:
     counts: Counts
     used: NDArray[np.bool_]
     matrix: dict[tuple[str, str], tuple[float, float]]  # trips by zones, before and after
+    remarks: tuple[str, ...] = ()  # what counters could not tell
 
     def facts(self) -> dict[str, Any]:
         """As plain values."""
         return {
             "trips": len(self.demand), "trips_before": int(self.factors.size),
-            "used": self._of(self.used), "held_out": self._of(~self.used), "notes": list(self.counts.remarks),
+            "used": self._of(self.used), "held_out": self._of(~self.used), "notes": [*self.remarks, *self.counts.remarks],
         }  # fmt: skip
 
     def _of(self, rows: NDArray[np.bool_]) -> dict[str, Any] | None:
@@ -106,6 +108,11 @@ def fit_to_counts(
     draw = uniform_all(seed, np.arange(places.size, dtype=np.int64), 0, STREAM + 2)
     order = np.argsort(draw, kind="stable")
     out = places[order[: round(hold_out * places.size)]]
+    if hold_out > 0.0 and out.size in (0, places.size):
+        raise DemandError(
+            f"hold out {hold_out:g} of {places.size} counters: {'all' if out.size else 'none'} of them would be; give more counters, "
+            "or another share"
+        )
     used = ~np.isin(names, out)
     if not before[used].any():
         raise DemandError(
@@ -118,7 +125,46 @@ def fit_to_counts(
     after_group = np.bincount(group, often, size.size)
     share = np.divide(after_group, size, out=np.ones(size.size), where=size > 0)
     matrix = _matrix(network, whole, factor[group], zones_of(network) if zones is None else zones)
-    return Fitted(fitted, factor[group], before, np.asarray(passes @ share), counts, used, matrix)
+    after = np.asarray(passes @ share)
+    seen = np.asarray(passes[np.flatnonzero(used)].sum(axis=0)).ravel() > 0
+    remarks = (
+        *_unseen(size, size * factor, seen),
+        *_passed_by_nobody(network, names, before, counts),
+    )
+    return Fitted(fitted, factor[group], before, after, counts, used, matrix, remarks)
+
+
+def _unseen(size: Floats, fitted: Floats, seen: NDArray[np.bool_]) -> tuple[str, ...]:
+    """That many trips follow counters which they do not pass: few tell of a whole town."""
+    before, after = float(size[~seen].sum()), float(fitted[~seen].sum())
+    if before <= 0.0 or abs(after / before - 1.0) <= SHARED:
+        return ()
+    return (
+        (
+            f"{before:,.0f} of {size.sum():,.0f} trips pass no counter that is used; they became {after:,.0f} after those that "
+            "start or end where they do, or depart when they do; count more roads, or take these trips as they were"
+        ),
+    )
+
+
+def _passed_by_nobody(
+    network: Network, names: NDArray[np.str_], before: Floats, counts: Counts
+) -> tuple[str, ...]:
+    """Counters that saw vehicles, and that no trip passes in their time."""
+    places, of = np.unique(names, return_inverse=True)
+    counted, passed = (np.bincount(of, values) for values in (counts.count, before))
+    dead = np.flatnonzero((counted > 0.0) & (passed <= 0.0))
+    if dead.size == 0:
+        return ()
+    most = dead[np.argsort(-counted[dead], kind="stable")]
+    told = [network.road_label(network.road_index[str(places[k])]) for k in most[:NAMED]]
+    more = f" and {most.size - NAMED} more" if most.size > NAMED else ""
+    return (
+        (
+            f"no trip passes {dead.size} of {places.size} counters, which saw {counted[dead].sum():,.0f} vehicles: "
+            f"{', '.join(told)}{more}"
+        ),
+    )
 
 
 def _groups(demand: Demand) -> tuple[NDArray[np.int64], Floats]:
