@@ -226,7 +226,9 @@ def test_what_counts_say_is_told_beside_the_differences(
     (here / "counts.csv").write_text("road,begin,end,count\n0.0-0.1,0,60,500\n")
     wants('base = "base.toml"\nseeds = "1"\ncounts = "counts.csv"\n[variants.more]\nscale = 1.5\n')
     assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 0
-    assert "counts with GEH below 5: base 0.0 %, more 0.0 %" in capsys.readouterr().out
+    assert (
+        "counts with GEH below 5, mean of runs: base 0.0 %; more 0.0 %" in capsys.readouterr().out
+    )
 
 
 def test_a_stopped_study_keeps_what_was_complete(here: Path) -> None:
@@ -316,6 +318,18 @@ def test_runs_are_held_against_counts_and_a_missed_limit_is_exit_code_1(
     assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 1
     facts = json.loads(capsys.readouterr().out)
     assert facts["counts_met"] is False
+    (held,) = facts["counts"]
+    files = [str(here / "out" / "runs" / row["hash"] / "run.h5") for row in rows(here / "out")]
+    assert main(["counts", *files, "counts.csv", "--limit", "geh5=99", "--json"]) == 1
+    mean = json.loads(capsys.readouterr().out)
+    assert (held["variant"], held["runs"], held["met"]) == ("base", 2, False)
+    assert (held["figures"], held["limits"]) == (mean["figures"]["all"], mean["limits"])
+    share = mean["figures"]["all"]["geh_below_5_percent"]
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 1
+    said, report = capsys.readouterr().out, (here / "out" / "report.html").read_text()
+    missed = f"counts with GEH below 5: {share:.1f} %, wanted at least 99 %, missed by {99.0 - share:.3g} %"
+    assert f"counts with GEH below 5, mean of runs: base {share:.1f} %\n" in said
+    assert f"MISSED  base: {missed}\n" in said and f"MISSED  {missed}" in report
     for row in rows(here / "out"):
         path = here / "out" / "runs" / row["hash"] / "run.h5"
         assert main(["counts", str(path), "counts.csv", "--json"]) == 0

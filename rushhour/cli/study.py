@@ -68,7 +68,7 @@ def study(args: argparse.Namespace) -> int:
 
 def study_text(found: Any) -> str:
     """What a study came to, for people."""
-    from rushhour.viewer.study_report import differences_text, figures_text
+    from rushhour.viewer.study_report import counts_lines, differences_text, figures_text
 
     out: Path = found.out
     head = f"{found.study.name}: {counted(len(found.table), 'run')}, {found.ran:,} run now, {found.kept:,} kept, {len(found.failed):,} failed"  # fmt: skip
@@ -76,18 +76,4 @@ def study_text(found: Any) -> str:
     body = differences_text(found.results) if several else figures_text(found.results)
     tail = f"{out / 'report.html'}, {out / 'table.csv'}, ..."
     notes = [f"note: {note}" for note in found.results.notes()]
-    return "\n".join([head, "", body, "", *notes, *_counts_text(found.table), tail])
-
-
-def _counts_text(table: Any) -> list[str]:
-    """How well the runs of each variant agree with counts, one line; none without counts."""
-    columns = table.columns
-    if "counts_geh_below_5_percent" not in columns:
-        return []
-    shares: dict[str, list[float]] = {}
-    for variant, share in zip(
-        columns["variant"], columns["counts_geh_below_5_percent"], strict=True
-    ):
-        shares.setdefault(str(variant), []).append(float(share))
-    told = ", ".join(f"{name} {sum(x) / len(x):.1f} %" for name, x in shares.items())
-    return [f"counts with GEH below 5: {told}"]
+    return "\n".join([head, "", body, "", *notes, *counts_lines(found.results), tail])

@@ -408,9 +408,19 @@ def counts_text(found: Compared, worst: int = 10) -> str:
     if found.limits:
         lines.append("")
     for limit in found.limits:
-        bound = f"at least {limit['at_least']:g}" if "at_least" in limit else f"at most {limit['at_most']:g}"  # fmt: skip
-        value = "-" if limit["value"] is None else f"{limit['value']:.1f}"
-        unit = f" {limit['unit']}" if limit["unit"] else ""
-        mark = "met" if limit["met"] else "MISSED"
-        lines.append(f"{mark:<7} {limit['what']}: {value}{unit}, wanted {bound}{unit}")
+        lines.append(limit_text(limit))
     return "\n".join([*lines, *(f"note: {remark}" for remark in found.remarks)])
+
+
+def limit_text(limit: Mapping[str, Any], of: str = "") -> str:
+    """A limit and whether it is met, and by how much it is missed; of: what is held against it."""
+    wanted = limit["at_least"] if "at_least" in limit else limit["at_most"]
+    bound = f"at {'least' if 'at_least' in limit else 'most'} {wanted:g}"
+    value = "-" if limit["value"] is None else f"{limit['value']:.1f}"
+    unit = f" {limit['unit']}" if limit["unit"] else ""
+    mark = "met" if limit["met"] else "MISSED"
+    off = ""
+    if not limit["met"] and limit["value"] is not None:
+        off = f", missed by {abs(limit['value'] - wanted):.3g}{unit}"
+    who = f"{of}: " if of else ""
+    return f"{mark:<7} {who}{limit['what']}: {value}{unit}, wanted {bound}{unit}{off}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.tables import CONTROL_NAMES
 from rushhour.traffic.analysis.comparing import ends_of, times_by_ends
 from rushhour.traffic.analysis.samples import difference, estimate, t_quantile
@@ -28,6 +29,7 @@ from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
+    from rushhour.traffic.analysis.counts import Compared
 
 Floats = NDArray[np.float64]
 
@@ -88,8 +90,22 @@ class Results:
     roads: MeasureTable
     approaches: MeasureTable
     od: MeasureTable
-    counts_met: bool | None
+    held: "list[Compared | str]"  # counts against the mean of the runs of each group, or why not
     remarks: list[str]
+
+    @property
+    def counts_met(self) -> bool | None:
+        """Whether no group misses a limit of the counts; None without counts."""
+        return all(not isinstance(one, str) and one.met for one in self.held) if self.held else None
+
+    def counts(self) -> list[dict[str, Any]]:
+        """Of each group how the mean of its runs agrees with counts, and its limits; [] without counts."""
+        return [
+            {"variant": group.variant, "axes": group.axes, "error": one} if isinstance(one, str) else
+            {"variant": group.variant, "axes": group.axes, "runs": one.runs, "figures": one.figures["all"],
+             "limits": one.limits, "met": one.met}
+            for group, one in zip(self.groups, self.held, strict=False)
+        ]  # fmt: skip
 
     def rows_of_differences(self) -> list[dict[str, Any]]:
         """The table of differences, a mapping for each row."""
@@ -163,14 +179,27 @@ def results_of(
          **{name: value for name, value in rows[task.hash].items() if name != DIFFERS}}
         for group in groups for task in group.tasks
     ]  # fmt: skip
-    met = [row["counts_met"] for row in rows.values() if "counts_met" in row]
     roads, approaches, od, remarks = _by_place(study, groups, progress)
     found = Results(
         study, groups, _table(facts), [_figures(group) for group in groups], _table([]),
-        roads, approaches, od, all(met) if met else None, remarks,
+        roads, approaches, od, [], remarks,
     )  # fmt: skip
+    if study.counts is not None:
+        found.held = [_held(found.run_files(group), study.counts) for group in groups]
     found.differences = _table([row for pair in found.pairs() for row in _differences(*pair)])
     return found
+
+
+def _held(runs: Sequence[Path], asked: Mapping[str, Any]) -> "Compared | str":
+    """The mean of runs against counts, or why it cannot be."""
+    from rushhour.traffic.analysis.counts import compare_counts
+
+    try:
+        return compare_counts(
+            runs, asked["file"], at=asked["at"], by=asked["by"], limits=asked["limits"]
+        )
+    except RushhourError as error:
+        return str(error)
 
 
 def _groups(study: Study, tasks: Sequence[Task], rows: Mapping[str, dict[str, Any]]) -> list[Group]:

@@ -58,7 +58,7 @@ class StudyRun:
         return {
             "name": self.study.name, "out": str(self.out), "runs": len(self.table), "ran": self.ran,
             "kept": self.kept, "failed": self.failed, "stopped": self.stopped,
-            "notes": self.results.notes(), "counts_met": self.results.counts_met, "figures": self.results.figures,
+            "notes": self.results.notes(), "counts_met": self.results.counts_met, "counts": self.results.counts(), "figures": self.results.figures,
             "differences": self.results.rows_of_differences(),
         }  # fmt: skip
 
