@@ -14,6 +14,9 @@ from study_files import EIGHT, SCENARIO, STUDY, TABLES, TEN, based, folder_of_st
 import rushhour as rh
 from rushhour.cli import main
 from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.loading import load_network
+from rushhour.traffic.recording.demand_file import save_demand
+from rushhour.traffic.routing.routes import route_demand
 from rushhour.traffic.studies import engines
 from rushhour.traffic.studies.engines import Task
 from rushhour.traffic.studies.results import level_of_service
@@ -381,6 +384,29 @@ def test_trips_that_are_left_out_are_told_first(
     assert first.startswith("base; closed: trips that cannot be driven are left out: 1 (first: ")
     assert "differs" not in rows(here / "out")[0]
     assert first.split(" (first")[0] in (here / "out" / "report.html").read_text()
+
+
+def test_a_parameter_that_reaches_no_vehicle_is_told_first(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network = load_network(here / "grid.h5")
+    save_demand(here / "d.h5", route_demand(network, rh.random_trips(network, 5, 10.0)))
+    run = ["run", "grid.h5", "--duration", "10s", "--json"]
+    own = "car.accel=2, car.time_gap=3 reach nobody: all such types of this demand give their own"
+    for demand, parameters, told in (
+        ("d.h5", ["car.time_gap=3", "car.accel=2"], [own]),
+        ("d.h5", ["car.time_gap=1", "closures.patience=9"], []),  # as in the file; of nobody's type
+        ("d.h5", ["bus.accel=1"], ["bus.accel=1 reaches nobody: this demand has no bus"]),
+        ("", ["car.time_gap=3"], []),
+    ):
+        given = ["--demand", demand] if demand else ["--trips", "5", "--over", "10s"]
+        assert main([*run, *given, *(x for one in parameters for x in ("--set", one))]) == 0
+        assert json.loads(capsys.readouterr().out)["differences"] == told, (demand, parameters)
+    based('network = "grid.h5"\n[demand]\nfiles = ["d.h5"]\n[times]\nduration = "10s"\n')
+    wants('base = "base.toml"\nseeds = "1..2"\n[axes]\n"parameters.car.time_gap" = [1, 3]\n')
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["notes"][0]
+    assert first.startswith("base, parameters.car.time_gap 3: car.time_gap=3 reaches nobody: ")
 
 
 def test_approaches_whose_level_becomes_worse_are_named_by_what_is_lost_there(here: Path) -> None:

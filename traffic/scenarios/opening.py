@@ -23,6 +23,7 @@ from rushhour.traffic.demand.files import (
 from rushhour.traffic.demand.model import Demand, want_trips
 from rushhour.traffic.demand.scaling import want_some
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
+from rushhour.traffic.settings.parameter_table import CLASS_OF_TYPE, TYPE_FIELDS, TYPE_NAMES
 from rushhour.traffic.settings.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -250,7 +251,30 @@ def scenario_demand(
     if parameters.given("following.model"):
         model = str(parameters["following.model"])
         types = tuple(replace(kind, model=model) for kind in types)
-    return replace(demand, types=types, remarks=(*scenario.remarks, *demand.remarks))
+    demand = replace(demand, types=types)
+    unheard = _without_effect(parameters, demand)
+    return replace(demand, remarks=(*scenario.remarks, *unheard, *demand.remarks))
+
+
+def _without_effect(parameters: Parameters, demand: Demand) -> list[Difference]:
+    """Parameters of vehicle types that were given and that no vehicle of a demand has, in words."""
+    kinds = [demand.types[k] for k in sorted(set(demand.type.tolist()))]
+    found = []
+    for name in TYPE_NAMES if kinds else ():
+        mine = [kind for kind in kinds if kind.name == name]
+        lost = [
+            f"{name}.{field}={parameters.number(f'{name}.{field}'):g}"
+            for field in TYPE_FIELDS
+            if parameters.given(f"{name}.{field}")
+            and all(getattr(kind, field) != parameters.number(f"{name}.{field}") for kind in mine)
+        ]
+        if lost:
+            of_class = any(kind.vehicle_class == CLASS_OF_TYPE[name] for kind in kinds)
+            why = "all such types of this demand give their own" if mine or of_class else f"this demand has no {name}"  # fmt: skip
+            found.append(
+                Difference(f"{', '.join(lost)} reach{'' if len(lost) > 1 else 'es'} nobody: {why}")
+            )
+    return found
 
 
 def _so_many(count: int, factor: float) -> int:
