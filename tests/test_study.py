@@ -278,6 +278,36 @@ def test_a_dry_run_runs_nothing_and_reckons_core_hours(here: Path) -> None:
     assert facts["core_hours"] > 0.0
 
 
+def test_a_run_whose_file_is_cut_off_is_run_again_and_what_was_abandoned_is_removed(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    wants('base = "base.toml"\nseeds = "1..2"\n')
+    found = study("study.toml", "out", workers=0, report=False)
+    table, runs = (here / "out" / "table.csv").read_bytes(), here / "out" / "runs"
+    one = str(found.table.hash[1])
+    whole = (runs / one / "run.h5").read_bytes()
+    (runs / one / "run.h5").write_bytes(whole[:1000])
+    parts = [runs / f".part-{one}-{name}" for name in ("dead", "busy")]
+    for part in parts:
+        part.mkdir()
+        (part / "run.h5").write_bytes(whole[:1000])
+    busy = os.open(parts[1], os.O_RDONLY)
+    fcntl.flock(busy, fcntl.LOCK_EX)
+    for ran, note in (
+        (1, f"note: base, seed 2: runs/{one} was damaged, and is run again"),
+        (0, ""),
+    ):
+        assert main(["study", "study.toml", "-o", "out", "--workers", "0"]) == 0
+        said = capsys.readouterr().out
+        assert f"{ran} run now" in said and note in said and ("damaged" in said) == bool(note)
+        assert [part.exists() for part in parts] == [False, True]
+        assert (here / "out" / "table.csv").read_bytes() == table
+    os.close(busy)
+    study("study.toml", "out", workers=0, report=False)
+    assert sorted(path.name for path in runs.iterdir()) == sorted(found.table.hash)
+
+
 # --- runs held against counts ----------------------------------------------------------------------
 
 

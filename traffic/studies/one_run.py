@@ -4,7 +4,8 @@ import json
 import os
 import secrets
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
 from threading import Lock
@@ -39,7 +40,20 @@ def finished_row(out: Path, hashed: str) -> dict[str, Any] | None:
         row = json.loads((folder / ROW).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return row if isinstance(row, dict) and (folder / RUN).is_file() else None
+    return row if isinstance(row, dict) and _whole(folder / RUN) else None
+
+
+def _whole(path: Path) -> bool:
+    """Whether a run file is there, and not cut off."""
+    from rushhour.traffic.recording.run_file import RunFile
+
+    if not path.is_file():
+        return False
+    try:
+        RunFile(path).close()
+    except RunError:
+        return False
+    return True
 
 
 def clocked(out: Path, hashed: str) -> dict[str, Any]:
@@ -68,9 +82,7 @@ def _run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict
         )
     scenario = spec.scenario()
     folder = folder_of(out, hashed)
-    part = folder.with_name(f"{PART}{hashed}-{secrets.token_hex(4)}")
-    part.mkdir(parents=True)
-    try:
+    with _part_of(folder) as part:
         row, took = _simulated(spec, scenario, inputs, part)
         row = {"hash": hashed, **row}
         took |= {"all_s": round(perf_counter() - started, 3), "cpu_s": round(process_time() - began, 3)}  # fmt: skip
@@ -80,9 +92,53 @@ def _run_one(spec: Spec, hashed: str, inputs: dict[str, Any], out: Path) -> dict
             shutil.rmtree(folder, ignore_errors=True)
             with suppress(FileExistsError):
                 os.rename(part, folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return row
+
+
+@contextmanager
+def _part_of(folder: Path) -> Iterator[Path]:
+    """A folder of its own to fill, held while this process works on it, and removed if it is still there."""
+    while True:
+        part = folder.with_name(f"{PART}{folder.name}-{secrets.token_hex(4)}")
+        part.mkdir(parents=True)
+        with _held(part) as held:
+            if held is not False and part.exists():  # else it was taken for abandoned just now
+                try:
+                    yield part
+                finally:
+                    shutil.rmtree(part, ignore_errors=True)
+                return
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool | None]:
+    """Hold a folder: False where another process does, None where this system cannot say."""
+    try:
+        import fcntl
+
+        place = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):  # Windows
+        yield None
+        return
+    try:
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held: bool | None = True
+        except BlockingIOError:
+            held = False
+        except OSError:  # a disk without locks
+            held = None
+        yield held
+    finally:
+        os.close(place)
+
+
+def remove_abandoned(out: Path) -> None:
+    """Remove what processes that were killed had begun to write, where nobody works on it."""
+    for part in (out / "runs").glob(f"{PART}*"):
+        with _held(part) as held:
+            if held:
+                shutil.rmtree(part, ignore_errors=True)
 
 
 def _network(scenario: "Scenario", inputs: dict[str, Any]) -> "Network":

@@ -17,7 +17,12 @@ from rushhour.traffic.scenarios.scenario import ScenarioError
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.studies.engines import RETRIES, Engine, Outcome, Task, engine_of
 from rushhour.traffic.studies.inputs import hash_of, inputs_of
-from rushhour.traffic.studies.one_run import clocked, finished_row
+from rushhour.traffic.studies.one_run import (
+    clocked,
+    finished_row,
+    folder_of,
+    remove_abandoned,
+)
 from rushhour.traffic.studies.results import Results, results_of, write_results
 from rushhour.traffic.studies.study_file import Study, read_study
 from rushhour.traffic.words.plurals import counted
@@ -89,8 +94,10 @@ def study(
     engine = _engine(on, workers, retries)
     tasks = tasks_of(found, out)
     _mark(found, out)
+    remove_abandoned(out)
     rows = {task.hash: row for task in tasks if (row := finished_row(out, task.hash)) is not None}
     missing = list({task.hash: task for task in tasks if task.hash not in rows}.values())
+    damaged = [task for task in missing if folder_of(out, task.hash).exists()]
     _want_meant(missing)
     kept, failures = len(rows), dict[str, Outcome]()
     progress(kept, 0, kept + len(missing))
@@ -112,6 +119,9 @@ def study(
             raise RunError(f"{out}: stopped before any run was complete; run it again to go on")
         raise RunError(f"{out}: no run is complete; {failed[0]['run']}: {failed[0]['why']}")
     results = results_of(found, [task for task in tasks if task.hash in rows], rows)
+    results.remarks += [
+        f"{task.spec.label}: runs/{task.hash} was damaged, and is run again" for task in damaged
+    ]
     write_results(results, out)
     run = StudyRun(found, out, results, failed, len(rows) - kept, kept, stopping())
     if report:
