@@ -202,21 +202,29 @@ def test_who_has_no_way_left_ends_its_trip_there_after_a_while_and_the_others_go
     assert world.state_hash() == ended_so
 
 
-@pytest.mark.parametrize("planned", [True, False])
-def test_nobody_gives_up_while_an_opening_is_planned_or_with_all_patience(planned: bool) -> None:
+@pytest.mark.parametrize(
+    ("opens", "patience", "cut_short", "why"),
+    [
+        (900.0, 300.0, 6, "it opens ten minutes after they have stood for five"),
+        (550.0, 300.0, 0, "it opens within five minutes from then"),
+        (250.0, 300.0, 0, "it opens before they have lost their patience"),
+        (900.0, 1e9, 0, "they wait for ever"),
+    ],
+)
+def test_who_has_no_way_waits_for_a_planned_opening_that_comes_soon(
+    opens: float, patience: float, cut_short: int, why: str
+) -> None:
     network = forked()
-    patience: dict[str, object] = {} if planned else {"closures.patience": 1e9}
-    world = world_of(network, mixed(network), patience)
+    world = world_of(network, mixed(network), {"closures.patience": patience})
     world.step(8)
     world.close_roads("b")
-    if planned:
-        world.schedule(900.0, "open_roads", roads=["b"])
-    world.step(4 * 890)
+    world.schedule(opens, "open_roads", roads=["b"])
+    world.step(4 * 245)
     assert world.arrived == 0 and len(world.closures()["cut_off"]) == 6
-    if not planned:
-        world.open_roads("b")
-    world.run("5min", progress=False)
-    assert world.done and trip_columns(world.sim)["ended"] == ["arrived"] * 12
+    world.run("15min", progress=False)
+    ended = trip_columns(world.sim)["ended"]
+    assert world.done and ended.count("cut_short") == cut_short, why
+    assert ended.count("arrived") == 12 - cut_short
 
 
 def test_the_summary_names_those_whose_trips_closed_roads_cut_short(

@@ -3,7 +3,7 @@
 Closed is closed to all who are not on it: no grants, departures or lane changes lead there. Drivers
 whose route is closed ahead find another way from where they are, or wait before the closure; if it
 is their destination that is closed, they end on the last road of their way that they can reach.
-Who waits ends its trip there after a while, unless an opening is planned.
+Who waits ends its trip there after a while, unless an opening comes soon.
 """
 
 from typing import Any, Final
@@ -260,11 +260,12 @@ class Closures(Part):
     def given_up(self) -> list[int]:
         """Ids of drivers without a way who have waited long enough: they end their trips where they stand.
 
-        Nobody does while an opening is planned.
+        Nobody does where an opening is planned for as soon as that again.
         """
-        if self.for_ever or any(one.name.startswith("open_") for one in self.log.coming):
-            return []
         veh, longest = self.sim.veh, self.patience / self.sim.dt
+        opens = [one.frame for one in self.log.coming if one.name.startswith("open_")]
+        if self.for_ever or (opens and min(opens) - self.sim.frame <= longest):
+            return []
         stands = (
             (veh.lane >= 0) & (veh.lane < self.sim.network.n_road_lanes) & (veh.stands_since >= 0)
         )

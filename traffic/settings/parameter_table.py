@@ -119,8 +119,8 @@ _GENERAL: Final = (
     Parameter("gridlock.act_after", "s", 20.0, 0.0, 3600.0, _ROW,
               "time a ring stands before the policy acts on it"),
     Parameter("closures.patience", "s", 300.0, 0.0, 1e9, "choice",
-              "time after which a driver whom closed roads leave no way ends its trip where it stands, if "
-              "no opening is planned; 1e9: it waits for ever"),
+              "time after which a driver whom closed roads leave no way ends its trip where it stands, "
+              "unless an opening comes within as long from then; 1e9: it waits for ever"),
     Parameter("passing.allowed", "", True, 0, 1, "choice",
               "false: nobody passes on a road with one lane in its direction"),
     Parameter("passing.oncoming", "", True, 0, 1, "choice",
