@@ -400,6 +400,36 @@ def test_what_keeps_figures_from_being_believed_is_told_beside_them(
     assert report.count(dashed) == report.count("dashed closed") > 0  # on no other map
 
 
+def test_until_when_those_wait_whom_closures_cut_off_is_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    closing = 'events = [{time = "0:00", action = "close_roads", roads = [ROADS], until = "UNTIL"}]'
+    some = '"0.0-0.1", "0.0-1.0"'
+    variants = {
+        "for good": f'close_roads = [{some}, "1.1-0.1"]',
+        "waits on": f'close_roads = [{some}]\nparameters = {{"closures.patience" = 1e9}}',
+        "opened": closing.replace("ROADS", some).replace("UNTIL", "0:01:30"),
+        "not yet": closing.replace("ROADS", some).replace("UNTIL", "9:00"),
+        "partly": closing.replace("ROADS", some).replace("UNTIL", "0:01:30") + '\nclose_roads = ["1.1-0.1"]',
+    }  # fmt: skip
+    wants('base = "base.toml"\nseeds = "1..2"\n' + "".join(
+        f'[variants."{name}"]\n{text}\n' for name, text in variants.items()
+    ))  # fmt: skip
+    based(SCENARIO.replace("[times]\n", '[times]\nbegin = "0:00"\n'))
+    assert main(["study", "study.toml", "-o", "out", "--workers", "0", "--json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    cut_off = [note for note in notes if "behind them, " in note]
+    waits = {note.partition(":")[0]: note.partition("behind them, ")[2] for note in cut_off}
+    over = "until closures.patience is over"
+    assert {name: waits[name] for name in variants} == {
+        "for good": over,
+        "waits on": "for good, as closures.patience says",
+        "opened": "until it opens",
+        "not yet": "until it opens",
+        "partly": f"until it opens, or, where no opening is planned any more, {over}",
+    }
+
+
 def test_trips_that_are_left_out_are_told_first(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.world import World
 
-DIFFERS: Final = "differs"  # in a row: remarks on how the run differs from what is asked for
+# In a row, and not in the table: remarks on how the run differs from what is asked for, and until when
+# those wait whom closures cut off.
+DIFFERS: Final = "differs"
+WAIT: Final = "cut_off_wait"
 # Figures that variants are compared by: name, what it is, unit.
 FIGURES: Final[dict[str, tuple[str, str]]] = {
     "travel_time_s": ("travel time", "s"),
@@ -26,6 +29,20 @@ FIGURES: Final[dict[str, tuple[str, str]]] = {
     "cut_off": ("trips cut off", ""),
     "cut_short": ("trips cut short", ""),
 }
+
+
+def _cut_off_wait(world: "World") -> str:
+    """Until when those wait whom closures cut off, in words: see Closures.given_up."""
+    log, closures = world.commands, world.control.closures
+    planned = any(one.name.startswith("open_") for one in log.coming)
+    opened = any(one.name.startswith("open_") for one in log.applied)
+    if planned or (opened and not world.sim.closed.any()):
+        return "until it opens"
+    if closures.for_ever:
+        return "for good, as closures.patience says"
+    if opened:
+        return "until it opens, or, where no opening is planned any more, until closures.patience is over"
+    return "until closures.patience is over"
 
 
 def row_of(world: "World", measures: "Measures | None", standstill: str | None) -> dict[str, Any]:
@@ -56,6 +73,7 @@ def row_of(world: "World", measures: "Measures | None", standstill: str | None) 
         "cut_short": rerouting["cut_short"],
         "end_s": world.time,
         "standstill": standstill or "",
+        WAIT: _cut_off_wait(world),
         DIFFERS: differences([*world.network.remarks, *world.demand.remarks]),
         "state_hash": world.state_hash()[:16],
     }

@@ -21,7 +21,7 @@ from rushhour.traffic.analysis.comparing import ends_of, times_by_ends
 from rushhour.traffic.analysis.samples import difference, estimate, t_quantile
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.studies.engines import Task
-from rushhour.traffic.studies.figures import DIFFERS, FIGURES
+from rushhour.traffic.studies.figures import DIFFERS, FIGURES, WAIT
 from rushhour.traffic.studies.one_run import RUN, folder_of
 from rushhour.traffic.studies.study_file import Study
 from rushhour.traffic.timing.timing_report import LEVELS
@@ -134,9 +134,10 @@ class Results:
                 float(np.nanmean(list(group.values(name).values()))) for name in ("cut_off", "cut_short")
             )  # fmt: skip
             if off:
+                waits = dict.fromkeys(row[WAIT] for row in group.rows if row["cut_off"])
                 notes.append(
                     f"{group.label}: closed roads left {off:,.0f} trips a run without a way for some time or for good; "
-                    "they wait before the closure, with those behind them, until closures.patience is over"
+                    f"they wait before the closure, with those behind them, {' / '.join(waits)}"
                 )
             if short:
                 notes.append(f"{group.label}: {short:,.0f} trips a run ended before a destination that is closed or cannot be reached")  # fmt: skip
@@ -176,7 +177,7 @@ def results_of(
     groups = _groups(study, tasks, rows)
     facts = [
         {"variant": task.spec.variant, **task.spec.axes, "seed": task.spec.seed,
-         **{name: value for name, value in rows[task.hash].items() if name != DIFFERS}}
+         **{name: value for name, value in rows[task.hash].items() if name not in (DIFFERS, WAIT)}}
         for group in groups for task in group.tasks
     ]  # fmt: skip
     roads, approaches, od, remarks = _by_place(study, groups, progress)
