@@ -420,13 +420,13 @@ def test_until_when_those_wait_whom_closures_cut_off_is_told(
     notes = json.loads(capsys.readouterr().out)["notes"]
     cut_off = [note for note in notes if "behind them, " in note]
     waits = {note.partition(":")[0]: note.partition("behind them, ")[2] for note in cut_off}
-    over = "until closures.patience is over"
+    over = "until it opens, or closures.patience is over"
     assert {name: waits[name] for name in variants} == {
         "for good": over,
-        "waits on": "for good, as closures.patience says",
-        "opened": "until it opens",
-        "not yet": "until it opens",
-        "partly": f"until it opens, or, where no opening is planned any more, {over}",
+        "waits on": "until it opens, as closures.patience says",
+        "opened": over,
+        "not yet": over,
+        "partly": over,
     }
 
 

@@ -33,16 +33,9 @@ FIGURES: Final[dict[str, tuple[str, str]]] = {
 
 def _cut_off_wait(world: "World") -> str:
     """Until when those wait whom closures cut off, in words: see Closures.given_up."""
-    log, closures = world.commands, world.control.closures
-    planned = any(one.name.startswith("open_") for one in log.coming)
-    opened = any(one.name.startswith("open_") for one in log.applied)
-    if planned or (opened and not world.sim.closed.any()):
-        return "until it opens"
-    if closures.for_ever:
-        return "for good, as closures.patience says"
-    if opened:
-        return "until it opens, or, where no opening is planned any more, until closures.patience is over"
-    return "until closures.patience is over"
+    if world.control.closures.for_ever:
+        return "until it opens, as closures.patience says"
+    return "until it opens, or closures.patience is over"
 
 
 def row_of(world: "World", measures: "Measures | None", standstill: str | None) -> dict[str, Any]:
