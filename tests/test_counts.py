@@ -131,7 +131,8 @@ def test_longer_counts_are_sums_of_measured_intervals_and_by_adds_them_up(runs: 
     assert compare_counts(runs[0], short).table.geh.max() > 0.0
     added = compare_counts(runs[0], short, by=900.0)
     assert added.table.geh.tolist() == [0.0] and added.table.end.tolist() == [26_100.0]
-    assert "counts that do not fill 900 s are left out: 1" in added.remarks
+    left = f"counts that do not fill 900 s are left out: 1, the first {name} 7:15:00 - 7:17:00 (counts: row 3)"
+    assert left in added.remarks
 
 
 def test_loops_are_counted_by_their_own_intervals(runs: list[Path]) -> None:
@@ -234,7 +235,9 @@ def test_edgedata_of_sumo_reads_as_the_same_counts(network: Network, tmp_path: P
     for name in ("begin", "end", "count"):
         np.testing.assert_array_equal(getattr(xml, name), getattr(table, name))
     assert "lacks are left out: gone" in xml.remarks[0]
-    assert table.remarks == ("counts without a number are left out: 1",)
+    assert table.remarks == (
+        f"counts without a number are left out: 1, the first {b} 900 ({tmp_path / 't.csv'}:4)",
+    )
 
 
 @pytest.mark.parametrize(("rows", "message"), [
@@ -277,7 +280,7 @@ def test_counts_between_measured_intervals_name_the_interval_to_measure(runs: li
         compare_counts(runs[0], late)
     both = {"road": [road] * 2, "begin": ["7:00", "9:00"], "end": ["7:15", "9:15"], "count": [3, 3]}
     assert compare_counts(runs[0], both).remarks == [
-        "counts outside the measured time are left out: 1"
+        f"counts outside the measured time are left out: 1, the first {road} 9:00:00 - 9:15:00 (counts: row 1)"
     ]
 
 

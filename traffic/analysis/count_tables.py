@@ -53,9 +53,15 @@ class Counts:
     end: NDArray[np.float64]  # s
     count: NDArray[np.float64]  # vehicles
     remarks: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()  # file and line of each; none where that is not known
 
     def __len__(self) -> int:
         return len(self.place)
+
+    def shown(self, row: int) -> str:
+        """A row for people: which counter, when, and where it stands."""
+        place = f" ({self.where[row]})" if self.where else ""
+        return f"{self.place[row][:60]} {clock(self.begin[row])} - {clock(self.end[row])}{place}"
 
 
 def read_counts(source: Any, network: Network) -> Counts:
@@ -113,7 +119,11 @@ def _of_columns(
         count = count * (end - begin) / 3600.0
     remarks: list[str] = []
     if len(rows) < len(named[amount]):
-        remarks.append(f"counts without a number are left out: {len(named[amount]) - len(rows)}")
+        first = next(row for row, text in enumerate(named[amount]) if blank(text))
+        counter = " ".join(filter(None, (named[name][first] for name in WHO if name in named)))[:60]
+        remarks.append(
+            f"counts without a number are left out: {len(named[amount]) - len(rows)}, the first {counter} ({where(first)})"
+        )
     remarks += _nobody(begin, end, count)
     unused = [name for name in named if name not in (*KNOWN, amount)]
     if unused:
@@ -126,11 +136,14 @@ def _of_columns(
     else:
         kind, (place, more) = ROAD, _at_places(named, rows, where, source, network)
         remarks += more
-    found = Counts(place, kind, begin, end, count, tuple(remarks))
-    _refuse_doubles(found, [where(row) for row in rows])
+    found = Counts(
+        place, kind, begin, end, count, tuple(remarks), tuple(where(row) for row in rows)
+    )
+    _refuse_doubles(found)
     return found
 
 
+WHO: Final = (LOOP, ROAD, "lon", "lat", "x", "y", "direction", "begin")  # says which counter, when
 KNOWN: Final = (ROAD, LOOP, "begin", "end", "x", "y", "lon", "lat", "direction")
 
 
@@ -190,7 +203,7 @@ def _road(name: str, where: str, network: Network) -> str:
     return network.road_ids[road]
 
 
-def _refuse_doubles(counts: Counts, where: list[str]) -> None:
+def _refuse_doubles(counts: Counts) -> None:
     """Refuse what a counter saw in intervals that lie over each other."""
     order = np.lexsort((counts.begin, np.array(counts.place, object).astype(str)))
     for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
@@ -199,7 +212,7 @@ def _refuse_doubles(counts: Counts, where: list[str]) -> None:
             and counts.begin[other] < counts.end[one] - 1e-6
         ):
             raise DemandError(
-                f"{where[other]}: {counts.kind} {counts.place[other][:60]!r} is counted twice at "
+                f"{counts.where[other]}: {counts.kind} {counts.place[other][:60]!r} is counted twice at "
                 f"{clock(counts.begin[other])}; drop one of the rows, or add up classes and lanes"
             )
 
@@ -348,6 +361,6 @@ def _edge_data(path: Path, network: Network) -> Counts:
     if absent:
         names = ", ".join(dict.fromkeys(absent))
         remarks.append(f"counts of edges that the network lacks are left out: {names[:120]}")
-    found = Counts(tuple(place), ROAD, begin, end, count, tuple(remarks))
-    _refuse_doubles(found, where)
+    found = Counts(tuple(place), ROAD, begin, end, count, tuple(remarks), tuple(where))
+    _refuse_doubles(found)
     return found

@@ -145,13 +145,19 @@ def compare_counts(
             f"{clock(read.end.max())}) lies in the measured time; run that time with --measure"
         )
     if not inside.all():
-        remarks.append(f"counts outside the measured time are left out: {int((~inside).sum()):,}")
+        first = read.shown(int(np.argmin(inside)))
+        remarks.append(
+            f"counts outside the measured time are left out: {int((~inside).sum()):,}, the first {first}"
+        )
     kept = _rows(read, inside)
     mean = simulated[:, inside].mean(axis=0)
     if by is not None:
         kept, mean, left = _added_up(kept, mean, by)
         if left:
-            remarks.append(f"counts that do not fill {by:g} s are left out: {left:,}")
+            first = _rows(read, inside).shown(left[0])
+            remarks.append(
+                f"counts that do not fill {by:g} s are left out: {len(left):,}, the first {first}"
+            )
         if not len(kept):
             raise RunError(_none_so_long(by, _rows(read, inside)))
     table = _table(kept, mean, network)
@@ -197,10 +203,11 @@ def _within(counts: Counts, begin: float | None, end: float | None) -> Counts:
 
 
 def _rows(counts: Counts, which: NDArray[np.bool_]) -> Counts:
-    place = tuple(name for name, yes in zip(counts.place, which.tolist(), strict=True) if yes)
+    rows = np.flatnonzero(which).tolist()
     return replace(
         counts,
-        place=place,
+        place=tuple(counts.place[row] for row in rows),
+        where=tuple(counts.where[row] for row in rows) if counts.where else (),
         begin=counts.begin[which],
         end=counts.end[which],
         count=counts.count[which],
@@ -267,18 +274,18 @@ def _divisor(counts: Counts) -> float:
     return float(max(1, int(np.gcd.reduce(times))))
 
 
-def _added_up(counts: Counts, simulated: Floats, by: float) -> tuple[Counts, Floats, int]:
-    """Counts by intervals so long, full ones of the clock; and how many fill none."""
+def _added_up(counts: Counts, simulated: Floats, by: float) -> tuple[Counts, Floats, list[int]]:
+    """Counts by intervals so long, full ones of the clock; and the rows of those that fill none."""
     sums: dict[tuple[str, int], list[float]] = {}
-    rows: dict[tuple[str, int], int] = {}
+    keys: list[tuple[str, int]] = []
     for k, name in enumerate(counts.place):
         key = name, int((counts.begin[k] + CLOSE) // by)
         lasted, counted, driven = sums.get(key, [0.0, 0.0, 0.0])
         more = float(counts.end[k] - counts.begin[k])
         sums[key] = [lasted + more, counted + float(counts.count[k]), driven + float(simulated[k])]
-        rows[key] = rows.get(key, 0) + 1
+        keys.append(key)
     full = {key: row for key, row in sums.items() if abs(row[0] - by) <= CLOSE}
-    left = sum(n for key, n in rows.items() if key not in full)
+    left = [row for row, key in enumerate(keys) if key not in full]
     begin = np.array([key[1] * by for key in full])
     found = Counts(
         tuple(key[0] for key in full), counts.kind, begin, begin + by,
