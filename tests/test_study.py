@@ -21,6 +21,7 @@ from rushhour.traffic.studies import engines
 from rushhour.traffic.studies.engines import Task
 from rushhour.traffic.studies.results import level_of_service
 from rushhour.traffic.studies.study import dry_run, study
+from rushhour.viewer import study_report
 
 
 @pytest.fixture
@@ -398,6 +399,13 @@ def test_what_keeps_figures_from_being_believed_is_told_beside_them(
     assert "closed: every run" not in said and "base: closed roads" not in said
     dashed = "closed against base: delay by road, red more, green less, dashed closed"
     assert report.count(dashed) == report.count("dashed closed") > 0  # on no other map
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("abc", "abc  "), ("abcde", "abcde"), ("abcdef", "abcd…")]
+)
+def test_a_name_that_is_cut_in_a_table_of_the_report_is_seen_to_be(text: str, shown: str) -> None:
+    assert study_report._cell(text, 5) == shown
 
 
 def test_until_when_those_wait_whom_closures_cut_off_is_told(

@@ -123,6 +123,11 @@ def _told(figure: dict[str, Any], *names: str) -> bool:
     return bool(known) and (figure["figure"] not in SELDOM or any(known))
 
 
+def _cell(text: str, width: int) -> str:
+    """A text in a column; what is cut off is shown to be."""
+    return (text if len(text) <= width else f"{text[: width - 1]}…").ljust(width)
+
+
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:z,.2f}"
 
@@ -221,7 +226,7 @@ def _roads(results: "Results") -> str:
         lines += ["", f"{label}: {sure.size:,} of {tested:,} roads differ significantly ({0.05 * tested:.0f} would by chance)"]  # fmt: skip
         for k in order.tolist():
             name = called(table.road[k], table.columns["name"][k])
-            lines.append(f"  {name[:52]:<52} {table.difference_veh_h[k]:>+9.2f} veh h   {table.low[k]:+.2f} to {table.high[k]:+.2f}")  # fmt: skip
+            lines.append(f"  {_cell(name, 52)} {table.difference_veh_h[k]:>+9.2f} veh h   {table.low[k]:+.2f} to {table.high[k]:+.2f}")  # fmt: skip
     return "\n".join(lines[1:]) or "one variant: nothing to compare"
 
 
@@ -278,7 +283,7 @@ def _approaches(results: "Results") -> str:
         levels = table.level[rows].astype(str)
         name = ", ".join((group.variant, *(f"{v}" for v in group.axes.values())))
         lines.append(
-            f"{name[:30]:<30} " + " ".join(f"{int((levels == one).sum()):>5}" for one in "ABCDEF")
+            f"{_cell(name, 30)} " + " ".join(f"{int((levels == one).sum()):>5}" for one in "ABCDEF")
         )
     base = [group for group in results.groups if group.variant == results.study.compare]
     if not base:
@@ -294,7 +299,7 @@ def _approaches(results: "Results") -> str:
             _number(None if np.isnan(one) else one)
             for one in (table.mean_queue_m[k], table.longest_queue_m[k])
         )
-        lines.append(f"{name[:44]:<44} {table.control[k]:<13} {table.vehicles_per_h[k]:>7,.0f} "
+        lines.append(f"{_cell(name, 44)} {table.control[k]:<13} {table.vehicles_per_h[k]:>7,.0f} "
                      f"{table.delay_s[k]:>9.1f} {table.level[k]:>3} {queue:>9} {most:>8}")  # fmt: skip
     for before, group in results.pairs():
         lines += _worse(results, before, group)
@@ -321,7 +326,7 @@ def _worse(results: "Results", before: "Group", group: "Group") -> list[str]:
         name = called(table.road[new], table.columns["name"][new])
         flow = f"{table.vehicles_per_h[old]:,.0f} -> {table.vehicles_per_h[new]:,.0f}"
         delay = f"{table.delay_s[old]:.1f} -> {table.delay_s[new]:.1f}"
-        lines.append(f"{name[:44]:<44} {table.control[new]:<13} {flow:>13} {delay:>16}   {table.level[old]} -> {table.level[new]}")  # fmt: skip
+        lines.append(f"{_cell(name, 44)} {table.control[new]:<13} {flow:>13} {delay:>16}   {table.level[old]} -> {table.level[new]}")  # fmt: skip
     return lines
 
 
@@ -330,6 +335,6 @@ def _runs(results: "Results") -> str:
     lines = [f"{'run':<40} {'finished':>9} {'travel, s':>10} {'delay, veh h':>13}  folder"]
     for row in rows_of(results.table):
         label = f"{_label(row, axes)}, seed {row['seed']}"
-        lines.append(f"{label[:40]:<40} {row['finished']:>9,.0f} {_number(row['travel_time_s']):>10} "
+        lines.append(f"{_cell(label, 40)} {row['finished']:>9,.0f} {_number(row['travel_time_s']):>10} "
                      f"{_number(row['total_delay_veh_h']):>13}  runs/{row['hash']}")  # fmt: skip
     return "\n".join(lines)
