@@ -459,6 +459,9 @@ def test_a_parameter_that_reaches_no_vehicle_is_told_first(
 ) -> None:
     network = load_network(here / "grid.h5")
     save_demand(here / "d.h5", route_demand(network, rh.random_trips(network, 5, 10.0)))
+    assert main(["info", "d.h5", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["kind"] == "demand" and facts["trips"] == 5 and facts["types"] == {"car": 5}
     run = ["run", "grid.h5", "--duration", "10s", "--json"]
     own = "car.accel=2, car.time_gap=3 reach nobody: all such types of this demand give their own"
     for demand, parameters, told in (

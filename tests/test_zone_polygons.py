@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from swept_options import homes_text
@@ -18,6 +19,7 @@ from rushhour.traffic.demand.files import DemandOptions, read_demand_files
 from rushhour.traffic.demand.gravity import Model, day_demand
 from rushhour.traffic.demand.land_use import read_land_use
 from rushhour.traffic.demand.zone_polygons import people_by_zone, read_zone_polygons, settled
+from rushhour.traffic.recording.demand_file import save_demand
 
 pytest.importorskip("geopandas")
 
@@ -223,6 +225,36 @@ def test_the_command_draws_trips_of_the_people_of_zones(
         assert main([*day, *words]) == 2
         found = capsys.readouterr().err
         assert told in found and found.count("\n") == 1
+
+
+def test_info_tells_what_a_demand_file_holds_and_refuses_zones(
+    town: Network, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demand = day_demand(
+        town, read_land_use(place / "homes.osm", town), Model(population=300.0)
+    ).demand
+    path = tmp_path / "day.h5"
+    save_demand(path, demand)
+    assert main(["info", str(path), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["kind"], facts["trips"], facts["types"]) == ("demand", len(demand), {"car": len(demand)})  # fmt: skip
+    assert facts["by_purpose"] == Counter(name.rpartition(".")[0] for name in demand.ids)
+    assert facts["first_departure_s"] == demand.depart.min()
+    assert main(["info", str(path)]) == 0
+    assert "passenger" in capsys.readouterr().out
+    with h5py.File(path, "r+") as file:
+        file["demand/type"][0] = 7
+    zones = [
+        as_geojson(town, tmp_path / "z.geojson"),
+        as_geopackage(town, tmp_path / "y.gpkg", "EPSG:4326"),
+    ]
+    for bad, why in (
+        (path, "do not fit its vehicle types"),
+        *((one, ": zones, which are neither") for one in zones),
+    ):
+        assert main(["info", str(bad)]) == 2
+        said = capsys.readouterr().err
+        assert why in said and said.count("\n") == 1
 
 
 def test_files_that_are_no_zones_are_one_line(town: Network, tmp_path: Path) -> None:

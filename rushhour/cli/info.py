@@ -28,11 +28,12 @@ def info(args: argparse.Namespace) -> int:
     """Say what is in a file."""
     path: Path = args.file
     name = path.name.lower()
-    is_run = False
+    is_run = is_demand = False
     if name.endswith((".h5", ".hdf5")) and path.is_file():
+        from rushhour.traffic.recording.demand_file import is_demand_file, stored_demand_facts
         from rushhour.traffic.recording.kept import is_run_file
 
-        is_run = is_run_file(path)
+        is_run, is_demand = is_run_file(path), is_demand_file(path)
     if args.lint:
         if is_run:
             raise NetworkError(f"{path}: a run; --lint is for networks: give its network's file")
@@ -40,6 +41,10 @@ def info(args: argparse.Namespace) -> int:
 
         with compile_bar():
             show_network(import_network(path), args.json, None)
+        return 0
+    if is_demand:
+        facts = stored_demand_facts(path)
+        print(json_text(facts) if args.json else as_text(facts))
         return 0
     if is_run:
         facts = run_facts(path)
@@ -52,7 +57,7 @@ def info(args: argparse.Namespace) -> int:
         return 0
     from rushhour.roadnets.graphs.tables import is_graph_folder
     from rushhour.roadnets.loading import is_gmns, load_network
-    from rushhour.traffic.demand.matrix_files import OMX, VISUM, is_matrix
+    from rushhour.traffic.demand.matrix_files import OMX, OUTLINES, VISUM, is_matrix
 
     if name.endswith((*OMX, *VISUM, ".csv", ".csv.gz", ".parquet")) and not (
         is_gmns(path) or is_graph_folder(path)
@@ -71,10 +76,27 @@ def info(args: argparse.Namespace) -> int:
             facts = flow_facts(path)
             print(json_text(facts) if args.json else as_text(facts))
             return 0
+    if name.endswith(OUTLINES) and _are_zones(path):
+        raise NetworkError(
+            f"{path}: zones, which are neither a network nor trips; give them beside a matrix of trips "
+            "between them (`rushhour run NETWORK --demand MATRIX --demand ZONES`), or as --zones of `rushhour demand`"
+        )
     with compile_bar():
         network = load_network(path)
     show_network(network, args.json, None)
     return 0
+
+
+def _are_zones(path: Path) -> bool:
+    """Whether a GeoJSON or a GeoPackage that is there holds areas in place of a network."""
+    if not path.is_file():
+        return False
+    if path.suffix.lower() == ".geojson":
+        return True  # no network is one
+    from rushhour.roadnets.reading.geopackages import opened, tables
+
+    with opened(path, "give a GeoPackage") as base:
+        return not {"nodes", "edges"} & set(tables(base))
 
 
 def demand_facts(path: Path) -> dict[str, Any]:

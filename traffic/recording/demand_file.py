@@ -4,6 +4,8 @@ A dataset per field of `Demand`, ids apart, which stand in /vehicles/name; /dema
 field of `VehicleType`. Routes are written as they were found.
 """
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.errors import DemandError, RunError
 from rushhour.roadnets.hdf5_file import keep_differences, texts, whole, with_differences
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.reading.remarks import differences, in_order
 from rushhour.roadnets.writing import replaced
 from rushhour.traffic.demand.checks import let_in
 from rushhour.traffic.demand.model import ARRAYS, Demand, VehicleType
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from rushhour.traffic.recording.run_file import RunFile
 
 DEMAND_FORMAT: Final = "rushhour demand"
+_DRAWN: Final = re.compile(r"([a-z]+(?:\.[a-z]+)?)\.\d")  # ids of `rushhour demand`, as work.out.12
 UNITS: Final = {
     "depart": "s", "depart_pos": "m", "depart_speed": "m/s", "arrival_pos": "m", "stop_pos": "m",
     "stop_duration": "s", "stop_until": "s", "length": "m", "width": "m", "min_gap": "m",
@@ -100,6 +104,15 @@ def load_demand(
 
     Raises DemandError for another file, a damaged one, and for a demand of another network.
     """
+    demand, made_for, found = _stored(path, more)
+    try:
+        return let_in(network, replace(demand, made_for=made_for)), found
+    except DemandError as error:
+        raise DemandError(f"{path}: {error}") from None
+
+
+def _stored(path: Path, more: Sequence[str] = ()) -> tuple[Demand, str, dict[str, NDArray[Any]]]:
+    """The demand of a file of `save_demand`, of which network it is, and other datasets."""
     import h5py
 
     try:
@@ -109,8 +122,8 @@ def load_demand(
                     f"{path}: is no demand file; give one of `rushhour assign` or `rushhour demand`"
                 )
             demand = _read(file["demand"], tuple(texts(file["ids"])))
-            demand = replace(demand, made_for=str(file.attrs["made_for"]))
-            found = {name: whole(file[name]) for name in more if name in file}
+            made_for = str(file.attrs["made_for"])
+            return demand, made_for, {name: whole(file[name]) for name in more if name in file}
     except RunError as error:
         raise DemandError(f"{path}: {error}; write it again") from error
     except FileNotFoundError:
@@ -118,10 +131,44 @@ def load_demand(
     except DAMAGE as error:
         why = " ".join(str(error).split())[:200]
         raise DemandError(f"{path}: cannot be read ({why}); write it again") from None
+
+
+def is_demand_file(path: Path) -> bool:
+    """Whether a file says that it is one of `save_demand`."""
+    import h5py
+
     try:
-        return let_in(network, demand), found
-    except DemandError as error:
-        raise DemandError(f"{path}: {error}") from None
+        with h5py.File(path, "r") as file:
+            return bool(file.attrs.get("format", "") == DEMAND_FORMAT)
+    except DAMAGE:
+        return False
+
+
+def stored_demand_facts(path: Path) -> dict[str, Any]:
+    """What a file of `save_demand` holds: trips, by vehicle type, class and purpose, and when they depart.
+
+    Raises DemandError for a damaged file.
+    """
+    demand, made_for, _ = _stored(path)
+    numbers = demand.type.tolist()
+    if not all(0 <= k < len(demand.types) for k in numbers) or len(demand.depart) != len(numbers):
+        raise DemandError(f"{path}: its trips do not fit its vehicle types; write it again")
+    kinds = [demand.types[k] for k in numbers]
+    facts: dict[str, Any] = {
+        "kind": "demand", "name": path.name, "trips": len(demand),
+        "types": dict(Counter(kind.name for kind in kinds)),
+        "classes": dict(Counter(kind.vehicle_class for kind in kinds)),
+        "made_for": made_for,
+    }  # fmt: skip
+    drawn = [_DRAWN.match(name) for name in demand.ids]
+    if drawn and all(drawn):  # as `rushhour demand` names trips, by purpose
+        facts["by_purpose"] = dict(Counter(one[1] for one in drawn if one))
+    if len(demand):
+        facts["first_departure_s"] = float(demand.depart.min())
+        facts["last_departure_s"] = float(demand.depart.max())
+    facts["differences"] = differences(demand.remarks)
+    facts["remarks"] = in_order(demand.remarks)
+    return facts
 
 
 def _read(group: Any, ids: tuple[str, ...]) -> Demand:
