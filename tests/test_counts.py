@@ -214,11 +214,13 @@ def test_a_counter_on_a_part_of_a_street_is_on_the_road_that_leads_its_way(tmp_p
         assert one.place[0] == one.place[1]
         assert one.remarks == (f"the counter on {part} towards {way} is on road {one.place[0]}",)
         assert counted(one.place[0], way).place == one.place
-    with pytest.raises(DemandError, match=f"of {part!r} no road leads N; give one of "):
+    with pytest.raises(DemandError, match=f"of {part!r} no road leads N; give one of ") as caught:
         counted(part, "N")
+    for way, one in (("E", found["E"]), ("W", found["270"])):
+        assert f"{one.place[0]} ({way})" in str(caught.value)
     with pytest.raises(DemandError, match=r"of 'Ringstraße' 4 roads lead E; give one of "):
         counted("Ringstraße", "E")
-    with pytest.raises(DemandError, match="no road leads W"):
+    with pytest.raises(DemandError, match=f"{found['E'].place[0]} leads E, not W; correct the "):
         counted(found["E"].place[0], "W")
 
 

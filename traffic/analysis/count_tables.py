@@ -185,12 +185,20 @@ def _road_towards(name: str, towards: str, where: str, network: Network) -> str:
     direction = _degrees(towards, where)
     ends = [network.lane_points(int(k))[[0, -1], :2] for k in network.arrays.roads.first_lane[roads]]  # fmt: skip
     step = np.array([last - first for first, last in ends])
-    turn = np.degrees(np.arctan2(step[:, 0], step[:, 1])) - direction
-    lead = roads[np.abs((turn + 180.0) % 360.0 - 180.0) <= ASIDE]
+    heading = np.degrees(np.arctan2(step[:, 0], step[:, 1]))
+    fits = np.abs((heading - direction + 180.0) % 360.0 - 180.0) <= ASIDE
+    lead = roads[fits]
     if lead.size != 1:
-        ids = ", ".join(network.road_ids[road] for road in (lead if lead.size else roads)[:12])
+        which = fits if lead.size else np.ones(roads.size, np.bool_)
+        ids = [network.road_ids[road] for road in roads[which][:12]]
+        ways = [_point(float(degrees)) for degrees in heading[which][:12]]
+        if roads.size == 1:
+            raise DemandError(
+                f"{where}: {ids[0]} leads {ways[0]}, not {towards}; correct the direction, or give the road that leads there"
+            )
         said = f"{lead.size} roads lead" if lead.size else "no road leads"
-        raise DemandError(f"{where}: of {name[:60]!r} {said} {towards}; give one of {ids}")
+        named = ", ".join(f"{id} ({way})" for id, way in zip(ids, ways, strict=True))
+        raise DemandError(f"{where}: of {name[:60]!r} {said} {towards}; give one of {named}")
     return network.road_ids[int(lead[0])]
 
 
@@ -278,6 +286,11 @@ def _at_places(
             )
         place.append(known[key])
     return tuple(place), remarks
+
+
+def _point(degrees: float) -> str:
+    """The point of the compass that is nearest to a direction, as N."""
+    return POINTS.split(",")[round(degrees / 45.0) % 8].split()[0].upper()
 
 
 def _degrees(text: str, where: str) -> float:
