@@ -143,7 +143,7 @@ def test_the_way_from_a_map_and_counts_to_a_report_works_as_printed(
         type_line(line, tmp_path, capsys)
     said = capsys.readouterr().out
     assert "closed against base, 2 pairs of runs" in said and "20 % more against base" in said
-    assert "counts with GEH below 5: base" in said
+    assert "counts with GEH below 5, mean of runs: base" in said
     report = (tmp_path / "out" / "report.html").read_text()
     assert "Ringstraße" in report and "Counts: base, scatter" in report
     assert "Level of service by approach" in report
