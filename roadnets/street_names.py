@@ -29,11 +29,9 @@ MOST_TRIED: Final = 20  # ways to read a part of a street whose names hold colon
 SHOWN: Final = 3  # candidates that a message names
 ALIKE: Final = 0.6  # of difflib, names that may have been meant
 ROUND: Final = 2.0  # times the shortest: a longer way from crossing to crossing is another part
-FIRST, LAST, APART = (
-    -1,
-    -2,
-    -3,
-)  # nodes: the crossings that a part lies between; roads' open ends from -3
+FIRST: Final = -1  # nodes: the crossings that a part of a street lies between
+LAST: Final = -2
+APART: Final = -3  # and, from here down, the open ends of roads
 PART: Final = ": "  # after the street
 MEET: Final = " / "  # between streets that meet
 BETWEEN: Final = " - "  # the two that it meets
