@@ -72,7 +72,7 @@ def jam(comm: Any) -> World:
         }
     )  # fmt: skip
     return World(
-        network, crowd(network, 1300, 700, 40.0), parameters=given, dt=0.5, seed=4, comm=comm
+        network, crowd(network, 1300, 700, 40.0), parameters=given, dt=0.5, seed=2, comm=comm
     )
 
 

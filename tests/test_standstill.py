@@ -103,7 +103,8 @@ def test_what_is_known_to_end_is_waited_for(how: str) -> None:
     builder.add(Trip("a", 0.0, SAME, ends, routed=False, stops=stops))
     if how == "departure":
         builder.add(Trip("b", 4500.0, SAME, ends, routed=False))
-    world = world_of(network, builder.build(), dt=0.5)  # for more than the hour that is waited
+    # For more than the hour that is waited; who is to wait for an opening so late has all patience.
+    world = world_of(network, builder.build(), {"closures.patience": 1e9}, dt=0.5)
     world.step(10)
     if how == "stop":
         world.stop("a", duration="75min")
