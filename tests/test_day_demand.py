@@ -1,6 +1,7 @@
 """A day of trips from a map: margins, impedance, purposes by the hour, the same draws whatever is added."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from rushhour.traffic.demand.land_use import (
     read_land_use,
 )
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.viewer import plots_of_demand
+from rushhour.viewer.plots_of_demand import LARGEST
 
 
 @pytest.fixture(scope="module")
@@ -292,14 +295,29 @@ def test_radiation_takes_no_mean_time(capsys: pytest.CaptureFixture[str]) -> Non
     assert "--mean-time is of the gravity model" in capsys.readouterr().err
 
 
-def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_the_day(
-    grid: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("matplotlib")
-    from rushhour.viewer import plots_of_demand
+Draws = Callable[[list[Trip]], Any]
 
+
+@pytest.fixture
+def draws(grid: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Draws:
+    """The figure of the picture of trips, in place of its file."""
+    pytest.importorskip("matplotlib")
     drawn: list[Any] = []
     monkeypatch.setattr(plots_of_demand, "save_figure", lambda figure, path: drawn.append(figure))
+
+    def figure_of(trips: list[Trip]) -> Any:
+        builder = DemandBuilder()
+        for trip in trips:
+            builder.add(trip)
+        plots_of_demand.save_demand_picture(tmp_path / "x.png", grid, builder.build())
+        return drawn[-1]
+
+    return figure_of
+
+
+def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_the_day(
+    draws: Draws,
+) -> None:
     trips = [
         Trip(
             f"{'work' if k % 2 else 'shop'}.{k // 4}{'.1' if k // 2 % 2 else ''}",
@@ -310,37 +328,23 @@ def test_dots_of_origins_and_destinations_have_one_scale_and_no_legend_covers_th
         )
         for k in range(8)
     ]
-    builder = DemandBuilder()
-    for trip in trips:
-        builder.add(trip)
-    plots_of_demand.save_demand_picture(tmp_path / "x.png", grid, builder.build())
-    origins, destinations, day = drawn[0].axes
-    largest = plots_of_demand.LARGEST
-    assert origins.collections[-2].get_sizes().tolist() == [largest / 8] * 8
-    assert destinations.collections[-2].get_sizes().tolist() == [largest]
+    figure = draws(trips)
+    origins, destinations, day = figure.axes
+    assert origins.collections[-2].get_sizes().tolist() == [LARGEST / 8] * 8
+    assert destinations.collections[-2].get_sizes().tolist() == [LARGEST]
     assert [text.get_text() for text in destinations.get_legend().get_texts()] == [
         "8 trips from or to a road"
     ]
     assert [text.get_text() for text in day.get_legend().get_texts()] == ["shop", "work"]
-    drawn[0].canvas.draw()
+    figure.canvas.draw()
     assert (
         day.get_legend().get_window_extent().y0 >= day.get_window_extent().y1 - 1.0
     )  # above the bars
 
 
-def test_more_purposes_than_colours_are_told_apart(
-    grid: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("matplotlib")
-    from rushhour.viewer import plots_of_demand
-
-    drawn: list[Any] = []
-    monkeypatch.setattr(plots_of_demand, "save_figure", lambda figure, path: drawn.append(figure))
-    builder = DemandBuilder()
-    for k in range(10):
-        builder.add(Trip(f"purpose{k}x.0", 60.0 * k, VehicleType(), (k, 30), False))
-    plots_of_demand.save_demand_picture(tmp_path / "x.png", grid, builder.build())
-    bars = [handle[0] for handle in drawn[0].axes[2].containers]
+def test_more_purposes_than_colours_are_told_apart(draws: Draws) -> None:
+    trips = [Trip(f"purpose{k}x.0", 60.0 * k, VehicleType(), (k, 30), False) for k in range(10)]
+    bars = [handle[0] for handle in draws(trips).axes[2].containers]
     assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == len(bars) == 10
 
 

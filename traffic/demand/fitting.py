@@ -22,6 +22,7 @@ from rushhour.kernels.driving.speeds_ahead import SIGHT_SPEED
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.street_names import some
 from rushhour.traffic.analysis.count_tables import LOOP, Counts
 from rushhour.traffic.analysis.counts import geh
 from rushhour.traffic.demand.matrix import ZoneSet, places_of, zones_of
@@ -40,7 +41,6 @@ SPAN: Final = 900.0  # s, of the departures of a group
 SHARED: Final = 0.25  # expected error of the logarithm of a factor that many groups share
 WAYS: Final = 0.05  # of what passes a counter, as ways are others than those of the trips
 ROUNDS: Final = 30
-NAMED: Final = 3  # counters in a remark
 
 
 @dataclass(frozen=True)
@@ -127,44 +127,36 @@ def fit_to_counts(
     matrix = _matrix(network, whole, factor[group], zones_of(network) if zones is None else zones)
     after = np.asarray(passes @ share)
     seen = np.asarray(passes[np.flatnonzero(used)].sum(axis=0)).ravel() > 0
-    remarks = (
-        *_unseen(size, size * factor, seen),
-        *_passed_by_nobody(network, names, before, counts),
-    )
-    return Fitted(fitted, factor[group], before, after, counts, used, matrix, remarks)
+    remarks = _unseen(size, size * factor, seen) + _passed_by_nobody(network, names, before, counts)
+    return Fitted(fitted, factor[group], before, after, counts, used, matrix, tuple(remarks))
 
 
-def _unseen(size: Floats, fitted: Floats, seen: NDArray[np.bool_]) -> tuple[str, ...]:
+def _unseen(size: Floats, fitted: Floats, seen: NDArray[np.bool_]) -> list[str]:
     """That many trips follow counters which they do not pass: few tell of a whole town."""
     before, after = float(size[~seen].sum()), float(fitted[~seen].sum())
     if before <= 0.0 or abs(after / before - 1.0) <= SHARED:
-        return ()
-    return (
-        (
-            f"{before:,.0f} of {size.sum():,.0f} trips pass no counter that is used; they became {after:,.0f} after those that "
-            "start or end where they do, or depart when they do; count more roads, or take these trips as they were"
-        ),
+        return []
+    remark = (
+        f"{before:,.0f} of {size.sum():,.0f} trips pass no counter that is used; they became {after:,.0f} after those that "
+        "start or end where they do, or depart when they do; count more roads, or take these trips as they were"
     )
+    return [remark]
 
 
 def _passed_by_nobody(
     network: Network, names: NDArray[np.str_], before: Floats, counts: Counts
-) -> tuple[str, ...]:
+) -> list[str]:
     """Counters that saw vehicles, and that no trip passes in their time."""
     places, of = np.unique(names, return_inverse=True)
     counted, passed = (np.bincount(of, values) for values in (counts.count, before))
     dead = np.flatnonzero((counted > 0.0) & (passed <= 0.0))
     if dead.size == 0:
-        return ()
-    most = dead[np.argsort(-counted[dead], kind="stable")]
-    told = [network.road_label(network.road_index[str(places[k])]) for k in most[:NAMED]]
-    more = f" and {most.size - NAMED} more" if most.size > NAMED else ""
-    return (
-        (
-            f"no trip passes {dead.size} of {places.size} counters, which saw {counted[dead].sum():,.0f} vehicles: "
-            f"{', '.join(told)}{more}"
-        ),
-    )
+        return []
+    most = places[dead[np.argsort(-counted[dead], kind="stable")]].tolist()
+    told = some([network.road_label(network.road_index[name]) for name in most])
+    return [
+        f"no trip passes {dead.size} of {places.size} counters, which saw {counted[dead].sum():,.0f} vehicles: {told}"
+    ]
 
 
 def _groups(demand: Demand) -> tuple[NDArray[np.int64], Floats]:
