@@ -160,16 +160,19 @@ def gap_of(router: TimedRouter, demand: Any, times: Any) -> float:
 
 
 def theirs(
-    network: Any, net: Path, folder: Path, iterations: int, wanted: float, seeds: int
+    network: Any, net: Path, folder: Path, iterations: int, wanted: float, seeds: int, every: int
 ) -> dict[str, Any]:
-    """duaIterate's best routes, and the CPU and wall time until its gap was at most `wanted`, %, or until that best."""
+    """duaIterate's best routes, and the CPU and wall time until its gap was at most `wanted`, %, or until that best.
+
+    Held are those of every so many iterations, up to its last one.
+    """
     (folder / "dua").mkdir()
     started = perf_counter()
     cpu = call([sys.executable, home() / "tools" / "assign" / "duaIterate.py", "-n", net, "-t", folder / "asked.trips.xml",
                 "-l", iterations, "--disable-tripinfos", "--time-to-teleport", "300"], folder / "dua")  # fmt: skip
     wall = perf_counter() - started
     rows = []
-    for k in range(iterations):
+    for k in range((iterations - 1) % every, iterations, every):
         routes = next((folder / "dua").rglob(f"*_{k:03d}.rou.xml*"))
         rows.append({"iterations": k + 1, **driven_by_sumo(network, net, routes, folder, seeds)})
         print(
@@ -204,6 +207,7 @@ def main() -> None:
     parser.add_argument("--ours", type=int, help="iterations of ours at most (default: as many)")
     parser.add_argument("--gap", type=float, default=0.01)
     parser.add_argument("--sumo-seeds", type=int, default=3, help="by which both are held")
+    parser.add_argument("--every", type=int, default=1, help="how many iterations of duaIterate lie between those that are held")  # fmt: skip
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -258,7 +262,7 @@ def compared(args: Any, network: Any, demand: Any, net: Path, folder: Path) -> d
     print(ours, flush=True)
     if args.iterations:
         rows["duaIterate.py"] = theirs(
-            network, net, folder, args.iterations, ours["gap_percent"], args.sumo_seeds
+            network, net, folder, args.iterations, ours["gap_percent"], args.sumo_seeds, args.every
         )
     return rows
 

@@ -257,6 +257,11 @@ def test_edgedata_of_sumo_reads_as_the_same_counts(network: Network, tmp_path: P
     ("x,y,direction,begin,end,count\n9999,9999,N,0,60,1", "no road within 100 m"),
     ("x,y,direction,begin,end,count\n0,0,up,0,60,1", "direction 'up'; give a number from -360 to 360, or N, NE, E, ..., also as NB"),
     ("name,begin,end,count\na,0,60,1", "wanted a column road, or loop, or lon and lat"),
+    ("road,begin,end,count\nfirst,0,60,1\n{a},0,60,x\nfirst,60,120,1\nsecond,9,8,1",
+     r"csv:2: road 'first' is not one of grid; .*; also .*csv:3: count 'x'; also .*csv:5: ends as or before it begins; also .*csv:5: road 'second' is not one of grid$"),
+    ("x,y,direction,begin,end,count\n9999,9999,N,0,60,1\n0,0,up,0,60,1\n9999,9999,N,60,99,1",
+     r"csv:2: no road within 100 m .*; also .*csv:3: direction 'up'$"),
+    ("road,begin,end,count" + "".join(f"\n{{a}},{k},60,1" for k in range(60, 70)), r"csv:2: ends .*; also .*csv:6: ends[^;]*; also 5 more$"),
 ])  # fmt: skip
 def test_counts_that_cannot_be_meant_are_one_line(rows: str, message: str, network: Network, tmp_path: Path) -> None:  # fmt: skip
     a = network.road_ids[0]

@@ -147,7 +147,7 @@ def test_costs_from_a_road_are_those_of_single_searches():
 def test_trips_within_a_zone_are_left_out_and_counted(tmp_path, network):
     demand = read_matrix(matrix(tmp_path, "1,1,30\n1,3,4\n"), network)
     assert len(demand) == 4
-    assert demand.remarks == ("trips within one zone or place are left out: 30",)
+    assert differences(demand.remarks) == ["trips within one zone or place are left out: 30"]
 
 
 def test_pairs_that_cannot_be_driven_are_counted_and_the_first_named(tmp_path):

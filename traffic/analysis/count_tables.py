@@ -4,10 +4,10 @@ A table has a row for each counter and interval. Counters are called by the road
 a place and the direction in which they count.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from rushhour.roadnets.street_names import find_roads
 from rushhour.traffic.words.durations import clock, seconds
 from rushhour.traffic.words.places_named import place_hint, road_named
 
+T = TypeVar("T")
+
+SHOWN_FAULTS, LONGEST_FAULT = 4, 120  # after the first of a table; characters
 MOST: Final = 1e9  # vehicles, or vehicles an hour
 NEAR: Final = 100.0  # m from a counter to its road
 ASIDE: Final = 50.0  # degrees between the direction of a counter and its road's
@@ -107,14 +110,12 @@ def _of_columns(
     rows = [row for row, text in enumerate(named[amount]) if not blank(text)]
     if not rows:
         raise DemandError(f"{source}: holds no counts; give each counter and interval a row")
-    begin, end = (
-        np.array([_time(named[name][row], where(row), name) for row in rows])
-        for name in ("begin", "end")
-    )
+    faults = _Faults()
+    begin, end = (faults.each(rows, named[name], where, _time, name) for name in ("begin", "end"))
     for k, row in enumerate(rows):
-        if not begin[k] < end[k]:
-            raise DemandError(f"{where(row)}: ends as or before it begins; correct begin and end (midnight is 24:00)")  # fmt: skip
-    count = np.array([number(named[amount][row], where(row), amount, 0.0, MOST) for row in rows])
+        if end[k] <= begin[k]:
+            faults.add(row, f"{where(row)}: ends as or before it begins; correct begin and end (midnight is 24:00)")  # fmt: skip
+    count = faults.each(rows, named[amount], where, number, amount, 0.0, MOST)
     if amount == "flow":
         count = count * (end - begin) / 3600.0
     remarks: list[str] = []
@@ -124,18 +125,19 @@ def _of_columns(
         remarks.append(
             f"counts without a number are left out: {len(named[amount]) - len(rows)}, the first {counter} ({where(first)})"
         )
-    remarks += _nobody(begin, end, count)
     unused = [name for name in named if name not in (*KNOWN, amount)]
     if unused:
         remarks.append(f"columns of the counts that are not used: {', '.join(unused)[:120]}")
     if LOOP in named:
         kind, place = LOOP, tuple(named[LOOP][row] for row in rows)
     elif ROAD in named:
-        kind, (place, more) = ROAD, _on_roads(named, rows, where, network)
+        kind, (place, more) = ROAD, _on_roads(named, rows, where, network, faults)
         remarks += more
     else:
-        kind, (place, more) = ROAD, _at_places(named, rows, where, source, network)
+        kind, (place, more) = ROAD, _at_places(named, rows, where, source, network, faults)
         remarks += more
+    faults.refuse()
+    remarks += _nobody(begin, end, count)
     found = Counts(
         place, kind, begin, end, count, tuple(remarks), tuple(where(row) for row in rows)
     )
@@ -147,6 +149,42 @@ WHO: Final = (LOOP, ROAD, "lon", "lat", "x", "y", "direction", "begin")  # says 
 KNOWN: Final = (ROAD, LOOP, "begin", "end", "x", "y", "lon", "lat", "direction")
 
 
+class _Faults:
+    """What is wrong with a table, row by row: it is mended at once, not by a call for each row."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[int, str]] = []
+
+    def add(self, row: int, text: str) -> None:
+        self.said.append((row, text))
+
+    def asked(self, row: int, otherwise: T, ask: Callable[..., T], *what: Any) -> T:
+        """What it gives for these, or where that is refused the other, and a fault of the row."""
+        try:
+            return ask(*what)
+        except RushhourError as error:
+            self.add(row, str(error))
+            return otherwise
+
+    def each(
+        self, rows: list[int], texts: list[str], where: Any, ask: Callable[..., float], *what: Any
+    ) -> NDArray[np.float64]:
+        """The numbers that the texts of rows are; nan where one is refused."""
+        return np.array(
+            [self.asked(row, np.nan, ask, texts[row], where(row), *what) for row in rows]
+        )
+
+    def refuse(self) -> None:
+        """Raise DemandError where anything is wrong: the first fault whole, what the next ones are, and how many."""
+        if not self.said:
+            return
+        first, *others = (text for _, text in sorted(self.said, key=lambda fault: fault[0]))
+        more = [text.split("; ")[0][:LONGEST_FAULT] for text in others[:SHOWN_FAULTS]]
+        left = len(others) - len(more)
+        more += [f"{left} more"] if left else []
+        raise DemandError("; also ".join((first, *more)))
+
+
 def _time(text: str, where: str, name: str) -> float:
     try:
         return seconds(text, name)
@@ -155,7 +193,7 @@ def _time(text: str, where: str, name: str) -> float:
 
 
 def _on_roads(
-    named: Mapping[str, list[str]], rows: list[int], where: Any, network: Network
+    named: Mapping[str, list[str]], rows: list[int], where: Any, network: Network, faults: _Faults
 ) -> tuple[tuple[str, ...], list[str]]:
     """Roads of counters given by id or street, and where it is said by direction; remarks which they are then."""
     towards = named.get("direction", [])
@@ -166,10 +204,10 @@ def _on_roads(
         key = named[ROAD][row], towards[row] if towards else ""
         if key not in found:
             if blank(key[1]):
-                found[key] = _road(key[0], where(row), network)
+                found[key] = faults.asked(row, "", _road, key[0], where(row), network)
             else:
-                found[key] = _road_towards(*key, where(row), network)
-                if found[key] != key[0]:
+                found[key] = faults.asked(row, "", _road_towards, *key, where(row), network)
+                if found[key] not in ("", key[0]):
                     remarks.append(f"the counter on {key[0]} towards {key[1]} is on road {found[key]}")  # fmt: skip
         place.append(found[key])
     return tuple(place), remarks
@@ -243,7 +281,12 @@ def _nobody(
 
 
 def _at_places(
-    named: Mapping[str, list[str]], rows: list[int], where: Any, source: str, network: Network
+    named: Mapping[str, list[str]],
+    rows: list[int],
+    where: Any,
+    source: str,
+    network: Network,
+    faults: _Faults,
 ) -> tuple[tuple[str, ...], list[str]]:
     """Roads of counters given by place and direction, and remarks which they are."""
     pair = next((p for p in (("lon", "lat"), ("x", "y")) if p[0] in named and p[1] in named), None)
@@ -257,7 +300,6 @@ def _at_places(
             f"{source}: counters at {pair[0]} and {pair[1]} want the direction that they count, as N or "
             "270; add the column direction"
         )
-    most = (180.0, 90.0) if pair[0] == "lon" else (FARTHEST, FARTHEST)
     known: dict[tuple[str, str, str], str] = {}
     remarks: list[str] = []
     place = []
@@ -265,20 +307,10 @@ def _at_places(
     for row in rows:
         key = (named[pair[0]][row], named[pair[1]][row], named["direction"][row])
         if key not in known:
-            first, second = (
-                number(text, where(row), name, -m, m)
-                for text, name, m in zip(key[:2], pair, most, strict=True)
-            )
-            x, y = np.array([first]), np.array([second])
-            if pair[0] == "lon":
-                x, y = local_metres(network, x, y)
-            road, away = finder.nearest(float(x[0]), float(y[0]), _degrees(key[2], where(row)))
+            road, away = faults.asked(row, (-1, 0.0), finder.found, key, pair, where(row))
+            known[key] = network.road_ids[road] if road >= 0 else ""
             if road < 0:
-                raise DemandError(
-                    f"{where(row)}: no road within {NEAR:g} m of {key[0]}, {key[1]} leads {key[2]}; "
-                    "correct the place or the direction, or give the road"
-                )
-            known[key] = network.road_ids[road]
+                continue
             name = network.road_names[road] if network.road_names else ""
             called = f"{known[key]} ({name})" if name else known[key]
             remarks.append(
@@ -315,6 +347,27 @@ class _Directed:
         self.start, self.step = points[first, :2], points[first + 1, :2] - points[first, :2]
         self.road = network.arrays.lanes.road[lane[first]]
         self.heading = np.degrees(np.arctan2(self.step[:, 0], self.step[:, 1]))
+        self.network = network
+
+    def found(
+        self, key: tuple[str, str, str], pair: tuple[str, str], where: str
+    ) -> tuple[int, float]:
+        """The road at a place that leads in a direction, all given as texts, and how far it is, m. Raises DemandError."""
+        most = (180.0, 90.0) if pair[0] == "lon" else (FARTHEST, FARTHEST)
+        first, second = (
+            number(text, where, name, -m, m)
+            for text, name, m in zip(key[:2], pair, most, strict=True)
+        )
+        x, y = np.array([first]), np.array([second])
+        if pair[0] == "lon":
+            x, y = local_metres(self.network, x, y)
+        road, away = self.nearest(float(x[0]), float(y[0]), _degrees(key[2], where))
+        if road < 0:
+            raise DemandError(
+                f"{where}: no road within {NEAR:g} m of {key[0]}, {key[1]} leads {key[2]}; "
+                "correct the place or the direction, or give the road"
+            )
+        return road, away
 
     def nearest(self, x: float, y: float, direction: float) -> tuple[int, float]:
         """The road and how far it is, m; -1 if none is near."""

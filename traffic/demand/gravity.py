@@ -17,6 +17,7 @@ from rushhour.kernels.core.random import uniform_all
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
+from rushhour.roadnets.reading.remarks import Difference
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.land_use import LandUse
 from rushhour.traffic.demand.model import LANE_FREE, SPEED_MAX, Demand, VehicleType
@@ -433,7 +434,7 @@ def _demand(
             "their length; give a map with buildings or land use where places matter"
         )
     if lost:
-        remarks.append(f"trips without a way are left out: {lost:,}")
+        remarks.append(Difference(f"trips without a way are left out: {lost:,}"))
     demand = replace(demand, remarks=tuple(remarks))
     facts = {
         "trips": len(demand), "population": round(people), "by_purpose": counts, "left_out": lost,

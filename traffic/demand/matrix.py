@@ -138,7 +138,7 @@ def read_matrix(
         )
     within = int(np.count_nonzero(drawn.first == WITHIN))
     if within:
-        builder.remarks.append(f"trips within one zone or place are left out: {within}")
+        builder.remarks.append(Difference(f"trips within one zone or place are left out: {within}"))
     return builder.build()
 
 
