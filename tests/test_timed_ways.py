@@ -60,8 +60,8 @@ def fastest_by_hand(
 
 
 def cost_by_hand(timed: TimedCosts, road: int, time: float) -> float:
-    middles = timed.begin + timed.span * (np.arange(len(timed.cost)) + 0.5)
-    return float(np.interp(time, middles, timed.cost[:, road]))
+    middles = timed.begin + timed.span * (np.arange(timed.cost.shape[1]) + 0.5)
+    return float(np.interp(time, middles, timed.cost[road]))
 
 
 @pytest.mark.parametrize("seed", [1, 2])

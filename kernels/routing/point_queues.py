@@ -35,9 +35,9 @@ FIRST: Final = 2
 AT_END: Final = 3
 # Places in `counts`.
 DEPARTED: Final = 0  # trips that asked to depart
-OUTSIDE: Final = 1  # of these, those who wait for room
-ENDED: Final = 2  # trips that have ended
-BUSY: Final = 3  # lanes in `busy`
+ENDED: Final = 1  # trips that have ended
+BUSY: Final = 2  # lanes in `busy`
+FULL: Final = 3  # roads in `full`
 COUNTS: Final = 4
 
 
@@ -55,8 +55,10 @@ class Queues(NamedTuple):
     open_from: NDArray[np.float64]  # (l,) s, when the next may leave it
     waiting: NDArray[np.int32]  # (r,) first of those who wait to depart there; -1 nobody
     waiting_last: NDArray[np.int32]  # (r,)
+    full: NDArray[np.int32]  # (r,) roads at which somebody waits to depart, ascending
     passed: NDArray[np.float64]  # (m,) s, when somebody passed last
     busy: NDArray[np.int32]  # (l,) lanes with somebody on them, in order of when they came
+    looked_at: NDArray[np.float64]  # (l,) s, when the head of each of these may go at the earliest
     is_busy: NDArray[np.bool_]  # (l,) which
     counts: NDArray[np.int64]  # (COUNTS,)
 
@@ -103,6 +105,7 @@ def come_onto(q: Queues, i: int, lane: int, t: float, takes: float) -> None:
     q.behind[i] = -1
     if not q.is_busy[lane]:
         q.busy[q.counts[BUSY]] = lane
+        q.looked_at[q.counts[BUSY]] = t
         q.is_busy[lane] = True
         q.counts[BUSY] += 1
     if q.size[lane] == 0:
@@ -186,11 +189,16 @@ def ask_to_depart(q: Queues, start: NDArray[np.int64], roads: NDArray[np.int32],
     q.behind[i] = -1
     if q.waiting[road] < 0:
         q.waiting[road] = i
+        x = q.counts[FULL]
+        while x > 0 and q.full[x - 1] > road:
+            q.full[x] = q.full[x - 1]
+            x -= 1
+        q.full[x] = road
+        q.counts[FULL] += 1
     else:
         q.behind[q.waiting_last[road]] = i
     q.waiting_last[road] = i
     q.counts[DEPARTED] += 1
-    q.counts[OUTSIDE] += 1
 
 
 @kernel
@@ -206,7 +214,6 @@ def depart_waiting(
         if lane >= 0 and q.size[lane] >= room_on(net, lane):
             return
         q.waiting[road] = q.behind[i]
-        q.counts[OUTSIDE] -= 1
         if lane < 0:
             q.counts[ENDED] += 1
             continue
@@ -267,6 +274,15 @@ def move_head(
 
 
 @kernel
+def earliest(q: Queues, start: NDArray[np.int64], lane: int) -> float:
+    """When the head of a lane may go at the earliest, s."""
+    i = q.first[lane]
+    if q.place[i] + 1 >= start[i + 1]:
+        return float(q.ready[i])
+    return float(max(q.ready[i], q.open_from[lane]))
+
+
+@kernel
 def load_queues(
     net: NetworkArrays, q: Queues, start: NDArray[np.int64], roads: NDArray[np.int32],
     depart: NDArray[np.float64], permission: NDArray[np.int64], free: NDArray[np.float64],
@@ -283,18 +299,40 @@ def load_queues(
         t = begin + step * dt
         while q.counts[DEPARTED] < n and depart[q.counts[DEPARTED]] <= t:
             ask_to_depart(q, start, roads, int(q.counts[DEPARTED]))
-        if q.counts[OUTSIDE] > 0:
-            for road in range(q.waiting.shape[0]):
-                depart_waiting(net, q, start, roads, permission, free, road, t)
+        kept = 0
+        for x in range(q.counts[FULL]):
+            road = q.full[x]
+            depart_waiting(net, q, start, roads, permission, free, road, t)
+            if q.waiting[road] >= 0:
+                q.full[kept] = road
+                kept += 1
+        q.counts[FULL] = kept
         kept, x = 0, 0
         while x < q.counts[BUSY]:  # who comes onto a lane that was empty puts it at the end
-            lane = q.busy[x]
-            while q.size[lane] > 0 and move_head(
-                net, q, start, roads, permission, free, spent, vehicles, lane, begin, span, t, dt
+            lane, looked_at = q.busy[x], q.looked_at[x]
+            while (
+                looked_at <= t
+                and q.size[lane] > 0
+                and move_head(
+                    net,
+                    q,
+                    start,
+                    roads,
+                    permission,
+                    free,
+                    spent,
+                    vehicles,
+                    lane,
+                    begin,
+                    span,
+                    t,
+                    dt,
+                )
             ):
                 pass
             if q.size[lane] > 0:
                 q.busy[kept] = lane
+                q.looked_at[kept] = earliest(q, start, lane) if looked_at <= t else looked_at
                 kept += 1
             else:
                 q.is_busy[lane] = False

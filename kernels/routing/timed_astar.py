@@ -29,9 +29,12 @@ TRIPS = 256  # per parallel task
 
 
 class TimedCosts(NamedTuple):
-    """How long each road takes by the interval in which it is driven into, r intervals, n roads."""
+    """How long each road takes by the interval in which it is driven into, r intervals, n roads.
 
-    cost: NDArray[np.float64]  # (r, n) s, never below that of the graph
+    Of a road the intervals lie side by side: two of them are read at once, the next road is anywhere.
+    """
+
+    cost: NDArray[np.float64]  # (n, r) s, never below that of the graph
     begin: float  # s, of the first interval
     span: float  # s, of each
 
@@ -39,15 +42,15 @@ class TimedCosts(NamedTuple):
 @kernel
 def cost_at(timed: TimedCosts, road: int, time: float) -> float:
     """Time to drive a road that is driven into at a time, s."""
-    last = timed.cost.shape[0] - 1
+    last = timed.cost.shape[1] - 1
     place = (time - timed.begin) / timed.span - 0.5
     if place <= 0.0:
-        return timed.cost[0, road]
+        return timed.cost[road, 0]
     if place >= last:
-        return timed.cost[last, road]
+        return timed.cost[road, last]
     before = int(place)
     share = place - before
-    return (1.0 - share) * timed.cost[before, road] + share * timed.cost[before + 1, road]
+    return (1.0 - share) * timed.cost[road, before] + share * timed.cost[road, before + 1]
 
 
 @kernel

@@ -30,8 +30,10 @@ def empty_queues(network: Network, trips: int) -> Queues:
         open_from=np.full(lanes, -np.inf),
         waiting=np.full(roads, -1, np.int32),
         waiting_last=np.full(roads, -1, np.int32),
+        full=np.zeros(roads, np.int32),
         passed=np.full(m, -np.inf),
         busy=np.zeros(lanes, np.int32),
+        looked_at=np.zeros(lanes),
         is_busy=np.zeros(lanes, np.bool_),
         counts=np.zeros(COUNTS, np.int64),
     )

@@ -83,7 +83,7 @@ class TimedRouter:
         """Costs of measured times, (r, n); an empty road's where nobody drove, and never below it."""
         free = np.where(np.isfinite(self.graph.cost), self.graph.cost, 0.0)
         cost = np.where(np.isnan(times), free[None], np.maximum(times, free[None]))
-        return TimedCosts(np.ascontiguousarray(cost), begin, span)
+        return TimedCosts(np.ascontiguousarray(cost.T), begin, span)
 
     def ways(
         self, timed: TimedCosts, starts: NDArray[np.int32], goals: NDArray[np.int32], depart: Floats
