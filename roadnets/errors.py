@@ -34,3 +34,7 @@ class ParameterError(RushhourError, ValueError):
 
 class RunError(RushhourError):
     """A run that cannot start or go on."""
+
+
+class UnheardParameter(UserWarning):
+    """A parameter that was given and that no vehicle has."""

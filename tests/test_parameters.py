@@ -2,13 +2,15 @@
 
 import argparse
 import dataclasses
+import warnings
 
 import pytest
 
+import rushhour as rh
 from rushhour.cli.command_line import add_commands
 from rushhour.cli.one_run import given_fields
 from rushhour.kernels.core.rules import POLICY_FIFO, Rules
-from rushhour.roadnets.errors import ParameterError
+from rushhour.roadnets.errors import ParameterError, UnheardParameter
 from rushhour.traffic.demand.model import VehicleType
 from rushhour.traffic.settings.parameter_table import CONTROLS, TABLE, TYPE_NAMES
 from rushhour.traffic.settings.parameters import Parameters
@@ -108,3 +110,23 @@ def test_parameters_do_not_change() -> None:
     assert second.changed() == {"car.length": 4.5}
     with pytest.raises(TypeError):
         first["car.length"] = 3.0  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ({"car.time_gap": 3, "car.accel": 2}, ["car.accel=2, car.time_gap=3 reach nobody: all such types of this demand give their own"]),
+    ({"bus.accel": 1}, ["bus.accel=1 reaches nobody: this demand has no bus"]),
+    ({"following.model": "krauss"}, ["following.model=krauss reaches nobody: all types of this demand give their own"]),
+    ({"car.time_gap": 1, "following.model": "idm", "closures.patience": 9}, []),
+])  # fmt: skip
+@pytest.mark.filterwarnings("always")
+def test_a_world_warns_of_parameters_that_none_of_its_vehicles_has(given: dict[str, object], told: list[str]) -> None:  # fmt: skip
+    network = rh.generate("grid", rows=2, columns=2)
+    parameters = Parameters(given)
+    with warnings.catch_warnings(record=True) as caught:
+        rh.World(network, rh.random_trips(network, 3, 10.0), parameters=parameters)
+        heard = rh.random_trips(network, 3, 10.0, vehicle_types=[parameters.vehicle_type("car"), parameters.vehicle_type("bus")])  # fmt: skip
+        rh.World(network, heard, parameters=parameters)
+        rh.World(network, parameters=parameters)
+    assert [w.category for w in caught] == [UnheardParameter] * len(told)
+    assert [str(w.message).split("; ")[0] for w in caught] == told
+    assert all(w.filename == __file__ for w in caught)

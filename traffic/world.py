@@ -33,6 +33,7 @@ from rushhour.traffic.commands.standing import Standing
 from rushhour.traffic.commands.stopping import Stops
 from rushhour.traffic.commands.told_speeds import ToldSpeeds
 from rushhour.traffic.commands.ways import Ways
+from rushhour.traffic.demand.checks import warn_of_unheard
 from rushhour.traffic.demand.model import Demand, empty_demand
 from rushhour.traffic.keyframes.hashing import state_hash
 from rushhour.traffic.keyframes.restoring import fits, restore
@@ -128,6 +129,7 @@ class World(Played):
             self.calibration, parameters = found, kept_to(found, parameters)
         models = own_models(car_following, lane_change)
         demand = route_demand(network, demand if demand is not None else empty_demand())
+        warn_of_unheard(parameters, demand)
         first = float(demand.depart[0]) if len(demand) else 0.0
         begin = first if begin is None else bounded(begin, "begin", -LATEST, LATEST)
         self._turn = Turn()

@@ -8,6 +8,7 @@ import argparse
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -16,7 +17,7 @@ from typing import Any, Final, NoReturn
 from rushhour import __version__
 from rushhour.cli.outputs import want_outputs
 from rushhour.cli.ranks import ending_all, is_first, refuse
-from rushhour.roadnets.errors import RushhourError
+from rushhour.roadnets.errors import RushhourError, UnheardParameter
 
 # What each is for, and the module and function of it; a module has add_options, too.
 COMMANDS: Final = {
@@ -123,7 +124,8 @@ def add_commands(parser: argparse.ArgumentParser, only: str | None = None) -> No
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        with ending_all():
+        with ending_all(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnheardParameter)  # commands tell it among the remarks
             return _run(sys.argv[1:] if argv is None else argv)
     except RushhourError as error:
         text = " ".join(str(error).split())

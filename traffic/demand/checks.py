@@ -1,5 +1,6 @@
 """The gate for demand: what kernels must not index or count with is refused, whoever made it."""
 
+import warnings
 from dataclasses import replace
 from math import inf
 from typing import Any, Final
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.core.network import LONGEST_VEHICLE
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.drafts.shapes import LONGEST
-from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.errors import DemandError, UnheardParameter
 from rushhour.roadnets.gate import fingerprint
 from rushhour.roadnets.model import Network
 from rushhour.traffic.demand.model import (
@@ -24,6 +25,8 @@ from rushhour.traffic.demand.model import (
     VehicleType,
 )
 from rushhour.traffic.settings.numbers import LATEST
+from rushhour.traffic.settings.parameter_table import CLASS_OF_TYPE, TYPE_FIELDS, TYPE_NAMES
+from rushhour.traffic.settings.parameters import Parameters
 
 FASTEST: Final = 1e3  # m/s, at which a vehicle departs
 # The largest value of each number of a vehicle type, and whether it may be 0.
@@ -147,3 +150,34 @@ def _want_ways(network: Network, demand: Demand) -> None:
             f"demand: vehicle {demand.ids[trip][:60]!r}: no way leads from "
             f"{network.road_quoted(first[wrong])} to {network.road_quoted(then[wrong])}; leave the route open (routed=False), or mend it"
         )
+
+
+def unheard(parameters: Parameters, demand: Demand) -> list[str]:
+    """Parameters of vehicle types that were given and that no vehicle of a demand has, in words."""
+    kinds = [demand.types[k] for k in sorted(set(demand.type.tolist()))]
+    found = []
+    for name in TYPE_NAMES if kinds else ():
+        mine = [kind for kind in kinds if kind.name == name]
+        lost = [
+            f"{name}.{field}={parameters.number(f'{name}.{field}'):g}"
+            for field in TYPE_FIELDS
+            if parameters.given(f"{name}.{field}")
+            and all(getattr(kind, field) != parameters.number(f"{name}.{field}") for kind in mine)
+        ]
+        if lost:
+            of_class = any(kind.vehicle_class == CLASS_OF_TYPE[name] for kind in kinds)
+            why = "all such types of this demand give their own" if mine or of_class else f"this demand has no {name}"  # fmt: skip
+            found.append(f"{', '.join(lost)} reach{'' if len(lost) > 1 else 'es'} nobody: {why}")
+    model = "following.model"
+    if parameters.given(model) and kinds and all(kind.model != parameters[model] for kind in kinds):
+        found.append(f"{model}={parameters[model]} reaches nobody: all types of this demand give their own")  # fmt: skip
+    return found
+
+
+def warn_of_unheard(parameters: Parameters, demand: Demand) -> None:
+    """Warn whoever makes a world of parameters that no vehicle of its demand has."""
+    for text in unheard(parameters, demand):
+        what = (
+            "give the demand such types, as by Parameters.vehicle_type or read_demand's parameters"
+        )
+        warnings.warn(f"{text}; {what}", UnheardParameter, stacklevel=3)

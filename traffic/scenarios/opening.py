@@ -1,19 +1,21 @@
 """From a scenario to a world: reading the network and the demand, and joining them."""
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rushhour.roadnets.errors import DemandError
+from rushhour.roadnets.errors import DemandError, UnheardParameter
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.reading.remarks import Difference
 from rushhour.traffic.commands.closures import CLOSE_ROADS
 from rushhour.traffic.commands.events import Event, early_events, plan_events
 from rushhour.traffic.commands.ruling import STEER_WHERE
+from rushhour.traffic.demand.checks import unheard
 from rushhour.traffic.demand.files import (
     DemandOptions,
     kind_of,
@@ -23,7 +25,6 @@ from rushhour.traffic.demand.files import (
 from rushhour.traffic.demand.model import Demand, want_trips
 from rushhour.traffic.demand.scaling import want_some
 from rushhour.traffic.scenarios.scenario import Scenario, read_scenario
-from rushhour.traffic.settings.parameter_table import CLASS_OF_TYPE, TYPE_FIELDS, TYPE_NAMES
 from rushhour.traffic.settings.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -252,29 +253,8 @@ def scenario_demand(
         model = str(parameters["following.model"])
         types = tuple(replace(kind, model=model) for kind in types)
     demand = replace(demand, types=types)
-    unheard = _without_effect(parameters, demand)
-    return replace(demand, remarks=(*scenario.remarks, *unheard, *demand.remarks))
-
-
-def _without_effect(parameters: Parameters, demand: Demand) -> list[Difference]:
-    """Parameters of vehicle types that were given and that no vehicle of a demand has, in words."""
-    kinds = [demand.types[k] for k in sorted(set(demand.type.tolist()))]
-    found = []
-    for name in TYPE_NAMES if kinds else ():
-        mine = [kind for kind in kinds if kind.name == name]
-        lost = [
-            f"{name}.{field}={parameters.number(f'{name}.{field}'):g}"
-            for field in TYPE_FIELDS
-            if parameters.given(f"{name}.{field}")
-            and all(getattr(kind, field) != parameters.number(f"{name}.{field}") for kind in mine)
-        ]
-        if lost:
-            of_class = any(kind.vehicle_class == CLASS_OF_TYPE[name] for kind in kinds)
-            why = "all such types of this demand give their own" if mine or of_class else f"this demand has no {name}"  # fmt: skip
-            found.append(
-                Difference(f"{', '.join(lost)} reach{'' if len(lost) > 1 else 'es'} nobody: {why}")
-            )
-    return found
+    lost = map(Difference, unheard(parameters, demand))
+    return replace(demand, remarks=(*scenario.remarks, *lost, *demand.remarks))
 
 
 def _so_many(count: int, factor: float) -> int:
@@ -310,16 +290,18 @@ def open_world(
     tell("finding routes")
     sumo = [path for path in scenario.demand if kind_of(path) == "sumo"]
     events, notes = sumo_events(sumo, network, scenario.ignored_options)
-    world = World(
-        network,
-        replace(demand, remarks=(*demand.remarks, *notes)),
-        parameters=parameters,
-        dt=scenario.dt,
-        seed=scenario.seed,
-        begin=scenario.begin,
-        budget=scenario.budget,
-        comm=comm,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnheardParameter)  # told in the remarks of the demand
+        world = World(
+            network,
+            replace(demand, remarks=(*demand.remarks, *notes)),
+            parameters=parameters,
+            dt=scenario.dt,
+            seed=scenario.seed,
+            begin=scenario.begin,
+            budget=scenario.budget,
+            comm=comm,
+        )
     early = early_events(scenario.events, world.begin)
     if early:
         world.sim.demand = replace(world.demand, remarks=(*world.demand.remarks, *early))
