@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from plain_kernels import as_python
+from real_data import data_folder
 
 import rushhour as rh
 from rushhour.kernels.routing.timed_astar import TimedCosts, cost_at, walk_ways
 from rushhour.roadnets.classes import CLASS_BIT
+from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
+from rushhour.traffic.assignment import timed_ways
 from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter, measured_sums
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
@@ -97,6 +100,41 @@ def test_ways_are_the_fastest_by_the_time_at_which_each_road_is_reached(
         not np.array_equal(ways.roads[a:b], free.roads[c:d])
         for a, b, c, d in zip(ways.start, ways.start[1:], free.start, free.start[1:], strict=False)
     )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_ways_guided_by_hours_are_those_guided_by_empty_roads(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = load_network(data_folder("osm_krems") / "krems.osm.gz")
+    trips = rh.random_trips(network, 600, over="30min", seed=seed, begin=1000.0)
+    starts, goals = trips.roads[trips.route_start[:-1]], trips.roads[trips.route_start[1:] - 1]
+    router = TimedRouter(network, CAR, 600)
+    rng = np.random.default_rng(seed)
+    usual = rng.uniform(1.5, 4.0, network.n_roads) * np.where(
+        rng.random(network.n_roads) < 0.1, 20.0, 1.0
+    )
+    free = np.where(np.isfinite(router.graph.cost), router.graph.cost, 1.0)
+    rows = [
+        free * usual * rng.uniform(1.0, 1.2, free.size) * level
+        for level in np.linspace(0.6, 1.4, 12)
+    ]
+    timed = router.costs(np.array(rows), 900.0, 300.0)
+    plain = router.ways(timed, starts, goals, trips.depart)
+    monkeypatch.setattr(
+        timed_ways, "WORTH", 150
+    )  # of 600 in half an hour, whole and broken quarters
+    monkeypatch.setattr(timed_ways, "HOUR", 500.0)
+    guided = router.ways(timed, starts, goals, trips.depart)
+    for name in ("start", "roads", "cost"):
+        np.testing.assert_array_equal(getattr(guided, name), getattr(plain, name))
+    hours = np.floor((trips.depart - 900.0) / 500.0)
+    hour, count = np.unique(hours, return_counts=True)
+    assert (count >= 150).any() and (count < 150).any()
+    many = np.isin(hours, hour[count >= 150])
+    late = trips.depart + plain.cost > 900.0 + 500.0 * (hours + 2.0)
+    assert (many & late).any() and (many & ~late).sum() > 50
+    assert guided.closed[many & ~late].mean() < 0.7 * plain.closed[many & ~late].mean()
 
 
 def test_measured_times_are_what_the_road_took_in_the_interval() -> None:

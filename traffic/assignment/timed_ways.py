@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 LONGEST: Final = (
     7200.0  # s that a road is taken to cost at most: nobody knows how long who stands there stands
 )
+HOUR: Final = 3600.0  # s of departures that share a hierarchy of their own, and s that it holds for after them
+WORTH: Final = 5000  # trips of one: building it costs as much as some 2,500 searches save
 ALIKE: Final = 5.0  # vehicles of the mean over all intervals, added to those that drove in one
 
 
@@ -68,15 +70,19 @@ def measured_sums(measures: Measures, begin: float, span: float) -> Sums:
 
 
 class TimedRouter:
-    """Fastest ways of a class of vehicles through travel times; its hierarchy is built once."""
+    """Fastest ways of a class of vehicles through travel times; the hierarchy of the empty roads is built once.
+
+    A search guided by the costs of empty roads looks at much of a city that stands. Of an hour in which many depart,
+    the least that each road takes until an hour after it is a closer bound, and still one for all who arrive
+    by then; who comes later is searched for with the empty roads' again. So ways are the same.
+    """
 
     def __init__(self, network: Network, permission: int, pairs: int) -> None:
         self.graph: RoadGraph = road_graph(network, permission)
         key = ("hierarchy", permission)
         if key not in network.derived:
             network.derived[key] = build_hierarchy(self.graph)
-        self._ladder = network.derived[key]
-        self._stairs = Stairs(self.graph, self._ladder, pairs)
+        self._stairs = Stairs(self.graph, network.derived[key], pairs)
         self._desk = Desk(self.graph, max(1, min(numba.get_num_threads(), pairs)))
 
     def costs(self, times: Floats, begin: float, span: float) -> TimedCosts:
@@ -89,11 +95,42 @@ class TimedRouter:
         self, timed: TimedCosts, starts: NDArray[np.int32], goals: NDArray[np.int32], depart: Floats
     ) -> Ways:
         """The fastest ways of trips (q,) that depart at these times, s; cost with the first road's own."""
-        desk, stairs = self._desk, self._stairs
+        hours = np.floor((depart - timed.begin) / HOUR).astype(np.int64)
+        open_ones = np.ones(depart.size, np.bool_)
+        places, pieces = [], []
+        for hour, trips in zip(*np.unique(hours, return_counts=True), strict=True):
+            if trips < WORTH:
+                continue
+            begin = timed.begin + hour * HOUR
+            mine, stairs = np.flatnonzero(hours == hour), self._stairs_of(timed, begin, int(trips))
+            found = self._searched(stairs, timed, starts[mine], goals[mine], depart[mine])
+            soon = depart[mine] + found.cost <= begin + 2.0 * HOUR
+            open_ones[mine[soon]] = False
+            places.append(mine[soon])
+            pieces.append(_taken(found, soon))
+        left = np.flatnonzero(open_ones)
+        found = self._searched(self._stairs, timed, starts[left], goals[left], depart[left])
+        return _merged([*places, left], [*pieces, found]) if pieces else found
+
+    def _stairs_of(self, timed: TimedCosts, begin: float, pairs: int) -> Stairs:
+        """A hierarchy of the least that each road takes in two hours."""
+        rows = np.array([begin, begin + 2.0 * HOUR]) - timed.begin
+        first, last = np.maximum(np.floor(rows / timed.span - 0.5), 0.0).astype(np.int64)
+        least = timed.cost[:, min(first, timed.cost.shape[1] - 1) : last + 2].min(axis=1)
+        cost = np.where(np.isfinite(self.graph.cost), least, np.inf)
+        graph = self.graph._replace(cost=cost)
+        return Stairs(graph, build_hierarchy(graph), pairs)
+
+    def _searched(
+        self, stairs: Stairs, timed: TimedCosts, starts: NDArray[np.int32], goals: NDArray[np.int32],
+        depart: Floats,
+    ) -> Ways:  # fmt: skip
+        """The fastest ways of trips, guided by a hierarchy that costs no more than what they come to."""
+        desk = self._desk
 
         def search_part(part: slice, *found: NDArray[Any]) -> None:
             search_all_timed(
-                self.graph, timed, desk.scratch, self._ladder, stairs.room, desk.stamp, starts[part],
+                self.graph, timed, desk.scratch, stairs.hierarchy, stairs.room, desk.stamp, starts[part],
                 goals[part], depart[part], *found,
             )  # fmt: skip
             desk.stamp += part.stop - part.start
@@ -107,3 +144,22 @@ class TimedRouter:
         cost, entered = np.zeros(depart.size), np.zeros(roads.size)
         walk_all_ways(self.graph, timed, start, roads, depart, cost, entered)
         return cost, entered
+
+
+def _taken(ways: Ways, which: NDArray[np.bool_]) -> Ways:
+    """Some of the ways, (q,)."""
+    sizes = np.diff(ways.start)
+    start = np.concatenate(([0], np.cumsum(sizes[which])))
+    return Ways(start, ways.roads[np.repeat(which, sizes)], ways.cost[which], ways.closed[which])
+
+
+def _merged(places: list[NDArray[np.int64]], pieces: list[Ways]) -> Ways:
+    """Ways of parts of the trips as those of all. places: of the ways of each part."""
+    order = np.argsort(np.concatenate(places))
+    sizes = np.concatenate([np.diff(piece.start) for piece in pieces])
+    begins = np.cumsum(sizes) - sizes
+    start = np.concatenate(([0], np.cumsum(sizes[order])))
+    at = np.repeat(begins[order] - start[:-1], sizes[order]) + np.arange(start[-1])
+    roads = np.concatenate([piece.roads for piece in pieces])[at]
+    cost = np.concatenate([piece.cost for piece in pieces])[order]
+    return Ways(start, roads, cost, np.concatenate([piece.closed for piece in pieces])[order])
