@@ -145,8 +145,7 @@ def assign(
         found.sums = sums
         times = sums.times(network, ALIKE)
         own, ways, fastest = solver.compared(current, times)
-        least = float(fastest.sum())
-        now = float(np.maximum(own - fastest, 0.0).sum()) / least if least > 0.0 else 0.0
+        now = relative_gap(own, fastest)
         chosen = np.zeros(own.size, np.bool_)
         after = tried = current
         if now > gap:
@@ -212,6 +211,12 @@ def _want_same(before: dict[str, str], now: dict[str, str]) -> None:
             )
 
 
+def relative_gap(own: Floats, fastest: Floats) -> float:
+    """What ways take more than the fastest, (q,) s, over the sum of these; `own` is never below."""
+    least = float(fastest.sum())
+    return float((own - fastest).sum()) / least if least > 0.0 else 0.0
+
+
 def memory(number: int) -> float:
     """Weight of what was measured before iteration `number` in the mean with it."""
     return min(LONGEST_MEMORY, number / (number + 2.0))
@@ -257,22 +262,29 @@ class _Solver:
 
         They end at a part of the wanted gap. Of these ways, those of the least gap.
         """
+        from tqdm.auto import tqdm
+
         free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
         free[np.isinf(free)] = 0.0
         bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
         best, found, sums = np.inf, demand, None
-        for number in range(LOADINGS):
-            new = queued_sums(self.network, demand, bits[demand.type], free, self.begin, self.span)
-            sums = new if sums is None else sums.mixed(new, memory(number))
-            own, ways, fastest = self.compared(demand, sums.times(self.network, ALIKE))
-            least = float(fastest.sum())
-            now = float((own - fastest).sum()) / least if least > 0.0 else 0.0
-            if now < best:
-                best, found = now, demand
-            if now <= FIRST_PART * gap:
-                break
-            chosen = self.switchers(demand, ways, sums, method, number)
-            demand = self.with_ways(demand, ways, chosen)
+        bar = tqdm(total=LOADINGS, desc="ways through queues", unit=" times", delay=1.0, leave=False, disable=None)  # fmt: skip
+        with bar:
+            for number in range(LOADINGS):
+                new = queued_sums(
+                    self.network, demand, bits[demand.type], free, self.begin, self.span
+                )
+                sums = new if sums is None else sums.mixed(new, memory(number))
+                own, ways, fastest = self.compared(demand, sums.times(self.network, ALIKE))
+                now = relative_gap(own, fastest)
+                if now < best:
+                    best, found = now, demand
+                bar.set_postfix_str(f"gap {100.0 * now:.2f} %", refresh=False)
+                bar.update()
+                if now <= FIRST_PART * gap:
+                    break
+                chosen = self.switchers(demand, ways, sums, method, number)
+                demand = self.with_ways(demand, ways, chosen)
         return found
 
     def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int]]:
