@@ -14,8 +14,7 @@ from rushhour.roadnets.components import reached
 from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.lint.junctions import bends_of, junction_findings, wandering
 from rushhour.roadnets.loading import load_network
-from rushhour.roadnets.osm.rings import widen_rings
-from rushhour.roadnets.osm.short_streets import A_CAR
+from rushhour.roadnets.osm.rings import HOLDS_A_CAR, widen_rings
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
@@ -52,8 +51,11 @@ def test_what_a_part_of_a_ring_says_holds_for_all_of_it():
     assert "lanes" not in ways[0].tags
 
 
-@pytest.mark.parametrize(("radius", "lanes"), [(9.0, 1), (25.0, 2)])
-def test_a_ring_of_two_lanes_has_them_where_each_piece_holds_cars(tmp_path, radius, lanes: int):
+@pytest.mark.parametrize(
+    ("radius", "drawn", "lanes"),
+    [(9.0, 2, 1), (25.0, 2, 2), (45.0, 6, 6), (25.0, 6, 6), (18.0, 6, 5), (16.0, 6, 3)],
+)
+def test_a_ring_has_as_many_of_its_lanes_as_hold_cars(tmp_path, radius, drawn: int, lanes: int):
     nodes, ring, ways = {}, [], []
     for k in range(4):
         at = radians(90.0 * k)
@@ -63,13 +65,14 @@ def test_a_ring_of_two_lanes_has_them_where_each_piece_holds_cars(tmp_path, radi
         nodes[k + 21] = (radius * cos(half), radius * sin(half))
         ring += [k + 1, k + 21]
         ways.append((100 + k, [k + 1, k + 11], street("tertiary")))
-    ways.append((1, [*ring, ring[0]], street("tertiary", junction="roundabout", lanes="2")))
+    ways.append((1, [*ring, ring[0]], street("tertiary", junction="roundabout", lanes=str(drawn))))
     network = load_network(write_osm(tmp_path, nodes, ways))
     roads = network.arrays.roads
     on_ring = [k for k, name in enumerate(network.road_ids) if name.startswith("1#")]
     assert len(on_ring) == 4
     assert set(roads.lane_count[on_ring].tolist()) == {lanes}
-    assert roads.length[on_ring].min() > lanes * A_CAR
+    inner = roads.first_lane[on_ring] + lanes - 1
+    assert network.arrays.lanes.length[inner].min() > HOLDS_A_CAR
 
 
 def tight_ring(folder, radius: float, arms: int = 4, clockwise: bool = False):

@@ -5,13 +5,13 @@ networks.md 1.1: one, or two where a one-way street of two lanes leads in.
 """
 
 from dataclasses import replace
-from math import pi
+from math import inf, pi
 from typing import Final
 
 from rushhour.roadnets.drafts.groups import Parts
 from rushhour.roadnets.findings import NOTE
-from rushhour.roadnets.osm.legs import End, lane_offset, set_ends
-from rushhour.roadnets.osm.links import Streets
+from rushhour.roadnets.osm.legs import End, set_ends
+from rushhour.roadnets.osm.links import Link, Streets
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.short_streets import room_on
 from rushhour.roadnets.osm.signs import length_of
@@ -68,9 +68,9 @@ def close_rings(streets: Streets) -> None:
 
 
 def narrow_rings(streets: Streets, merged: Merged) -> None:
-    """Leave one lane to roundabouts whose inner lane has no room for a car between two arms.
+    """Leave roundabouts as many lanes as have room for a car on the inner one between any two arms.
 
-    Who comes to stand there would lock it: nobody can be granted a way that ends on such a lane.
+    Who comes to stand on one without would lock it: nobody can be granted a way that ends on such a lane.
     """
     links = [i for i, link in enumerate(streets.links) if link.rules.ring]
     part = _parts([streets.links[i].nodes for i in links])
@@ -80,30 +80,45 @@ def narrow_rings(streets: Streets, merged: Merged) -> None:
     around = streets.ends()
     for members in rings.values():
         between = [i for i in members if i not in merged.inner]
-        inner_lane = max(streets.links[i].rules.forward.lanes for i in members) - 1
-        if inner_lane < 1 or not between:
+        drawn = most = max(streets.links[i].rules.forward.lanes for i in members)
+        if most < 2 or not between:
             continue
         ends: dict[tuple[int, bool], End] = {}
         nodes = sorted({n for i in members for n in (streets.links[i].a, streets.links[i].b)})
         set_ends(streets, merged, set(), around, nodes, ends)
         length = {i: length_of(streets, streets.links[i]) for i in members}
         radius = sum(length.values()) / (2.0 * pi)
-        left = -lane_offset(streets.links[members[0]], True, inner_lane)
-        shrunk = max(0.0, 1.0 - left / radius)
-        least = min((shrunk * room_on(length[i], ends, i), i) for i in between)
-        if least[0] >= HOLDS_A_CAR:
+        room = {i: room_on(length[i], ends, i) for i in between}
+        tight: tuple[float, int] | None = (
+            None  # m of inner lane, and where, of one lane more than is left
+        )
+        while most > 1:
+            least = min((_inner_room(streets.links[i], room[i], radius, most), i) for i in between)
+            if least[0] >= HOLDS_A_CAR:
+                break
+            tight, most = least, most - 1
+        if tight is None:
             continue
         for i in members:
             link = streets.links[i]
-            lane = link.rules.forward._replace(lanes=1, turns=(), bus=())
-            streets.links[i] = replace(link, rules=replace(link.rules, forward=lane))
-        way = streets.links[least[1]].first_way
+            lane = link.rules.forward
+            if lane.lanes > most:
+                lane = lane._replace(lanes=most, turns=(), bus=())
+                streets.links[i] = replace(link, rules=replace(link.rules, forward=lane))
+        way = streets.links[tight[1]].first_way
+        left = "one lane" if most == 1 else f"{most} lanes of {drawn}"
         streets.find(
             "L13",
-            f"roundabout way {way}: {least[0]:.1f} m of inner lane between two arms hold no car; "
-            "taken as one lane",
-            [f"way {way}"], streets.links[least[1]].a,
+            f"roundabout way {way}: {tight[0]:.1f} m of inner lane between two arms hold no car; taken as {left}",
+            [f"way {way}"], streets.links[tight[1]].a,
         )  # fmt: skip
+
+
+def _inner_room(link: Link, room: float, radius: float, most: int) -> float:
+    """Metres of the inner lane of a piece of a ring, of so many lanes at most; room: m of its line between two arms."""
+    lanes = min(link.rules.forward.lanes, most)
+    left = 0.5 * (lanes - 1) * link.rules.width - link.rules.shift  # of the line of the way
+    return max(0.0, 1.0 - left / radius) * room if lanes > 1 else inf
 
 
 def _parts(lines: list[list[int]]) -> dict[int, int]:
