@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +17,9 @@ from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
 from rushhour.traffic.words.durations import clock, patience
 
 if TYPE_CHECKING:
+    from rushhour.traffic.measures.measuring import Measures
+    from rushhour.traffic.measures.summary import Clocking
+    from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.world import World
 
 STOOD_STILL: Final = 3  # exit code of a run that nobody moves in any more
@@ -75,17 +79,12 @@ def drive(
     """Run a world to its end, write what the scenario asks for; report: print the summary."""
     import numba
 
-    from rushhour.traffic.liveness.standstill import patience_of
     from rushhour.traffic.measures.measuring import Measures
     from rushhour.traffic.measures.summary import remark_lists, run_summary
-    from rushhour.traffic.recording.recorder import Recorder
     from rushhour.traffic.scenarios.measures import scenario_measures
-    from rushhour.traffic.scenarios.recording import expected_size
-    from rushhour.traffic.scenarios.running import run_world
 
     domain = world.sim.domain
     checker: Any = None
-    remarks: list[str] = []  # of the recorder, which adds to them
     measures, notes = scenario_measures(scenario, world)
     if measures is None:  # those of a resumed run go on
         measures = next((one for one in world.observers if isinstance(one, Measures)), None)
@@ -96,21 +95,7 @@ def drive(
         looks: list[int] = []  # frames between two in which all come together
         recorder: Recorder | None = None
         if scenario.record is not None:
-            chosen = scenario.record_choice
-            recorder = Recorder(
-                scenario.record, world, scenario.record_every, measures,
-                mode=scenario.record_mode, keyframe_every=scenario.keyframe_every, until=end,
-                precision=chosen.precision, packing=chosen.packing, fields=chosen.fields,
-                region=chosen.region, most=chosen.most, give_up_after=scenario.give_up_after,
-                on_full=scenario.on_full, tell=_say_now,
-            )  # fmt: skip
-            if not as_json and domain.rank == 0:
-                size = expected_size(
-                    world, end, scenario.record_every, scenario.keyframe_every,
-                    scenario.record_mode, chosen.precision,
-                )  # fmt: skip
-                print(f"rushhour: {scenario.record.name}: {size}", file=sys.stderr)
-            remarks = recorder.remarks
+            recorder = _recorder(world, scenario, scenario.record, measures, end, as_json)
             stack.enter_context(recorder)
             world.observers.append(recorder)
         if measures is not None and measures not in world.observers:
@@ -123,36 +108,12 @@ def drive(
             looks.append(1)
         domain.agree(looks)
         stopping = stack.enter_context(Stopping())
-        domain.ask = lambda: stopping.signal
-
-        def stopped() -> bool:
-            if domain.ranks == 1:
-                return stopping.signal != 0
-            if domain.asked:  # on all ranks after the same frame, whichever was told to
-                stopping.signal = domain.asked
-            return domain.asked != 0
-
-        total = scenario.duration if end is not None else float(len(world.demand))
-        what = bar(total, "s" if end is not None else "arrived", "running")
-        stack.callback(what.close)
-        stack.enter_context(compile_bar())
-
-        def progress() -> None:
-            done = world.time - world.begin if end is not None else float(world.arrived)
-            what.set_postfix_str(f"{clock(world.time)} {world.active} on the road", refresh=False)
-            what.update(done - what.n)
-
-        waits = patience_of(world, scenario.give_up_after, end is not None)
-        clocking = run_world(world, end, stopped, progress, waits)
+        clocking = _run_shown(world, scenario, end, stopping)
         if measures is not None:
             measures.parts.gather()
-    written = 0
-    if recorder is not None:
-        written, remarks = recorder.told()
+    written, remarks = (0, []) if recorder is None else recorder.told()
     if domain.rank:  # the first tells what the run came to
-        if stopping.signal:
-            return stopping.exit_code, {}
-        return (STOOD_STILL if clocking.standstill is not None else 0), {}
+        return _exit_code(stopping, clocking, {}), {}
     violations = dict(checker.report()) if checker is not None else {}
     if measures is not None:
         measures.finish()
@@ -161,6 +122,72 @@ def drive(
     summary["recorded"] = None
     if scenario.record is not None:
         summary["recorded"] = {"file": str(scenario.record), "bytes": written}
+    _write_files(world, scenario, summary, measures, picture)
+    if report:
+        print(json_text(summary) if as_json else summary_text(summary, checked=check))
+    _warn(world, clocking, [] if checker is None else checker.lines(), stopping)
+    return _exit_code(stopping, clocking, violations), summary
+
+
+def _recorder(
+    world: "World", scenario: Scenario, path: Path, measures: "Measures | None", end: float | None,
+    as_json: bool,
+) -> "Recorder":  # fmt: skip
+    """What records the run into a file; to a person is told how large that will be."""
+    from rushhour.traffic.recording.recorder import Recorder
+    from rushhour.traffic.scenarios.recording import expected_size
+
+    chosen = scenario.record_choice
+    recorder = Recorder(
+        path, world, scenario.record_every, measures,
+        mode=scenario.record_mode, keyframe_every=scenario.keyframe_every, until=end,
+        precision=chosen.precision, packing=chosen.packing, fields=chosen.fields,
+        region=chosen.region, most=chosen.most, give_up_after=scenario.give_up_after,
+        on_full=scenario.on_full, tell=_say_now,
+    )  # fmt: skip
+    if not as_json and world.sim.domain.rank == 0:
+        size = expected_size(
+            world, end, scenario.record_every, scenario.keyframe_every, scenario.record_mode,
+            chosen.precision,
+        )  # fmt: skip
+        print(f"rushhour: {path.name}: {size}", file=sys.stderr)
+    return recorder
+
+
+def _run_shown(
+    world: "World", scenario: Scenario, end: float | None, stopping: Stopping
+) -> "Clocking":
+    """Step the world until its end, a signal or a standstill, behind a bar of how far it is."""
+    from rushhour.traffic.liveness.standstill import patience_of
+    from rushhour.traffic.scenarios.running import run_world
+
+    domain = world.sim.domain
+    domain.ask = lambda: stopping.signal
+
+    def stopped() -> bool:
+        if domain.ranks == 1:
+            return stopping.signal != 0
+        if domain.asked:  # on all ranks after the same frame, whichever was told to
+            stopping.signal = domain.asked
+        return domain.asked != 0
+
+    total = scenario.duration if end is not None else float(len(world.demand))
+    with bar(total, "s" if end is not None else "arrived", "running") as what, compile_bar():
+
+        def progress() -> None:
+            done = world.time - world.begin if end is not None else float(world.arrived)
+            what.set_postfix_str(f"{clock(world.time)} {world.active} on the road", refresh=False)
+            what.update(done - what.n)
+
+        waits = patience_of(world, scenario.give_up_after, end is not None)
+        return run_world(world, end, stopped, progress, waits)
+
+
+def _write_files(
+    world: "World", scenario: Scenario, summary: dict[str, Any], measures: "Measures | None",
+    picture: Path | None,
+) -> None:  # fmt: skip
+    """Write what is asked for of the run besides its recording."""
     if scenario.output is not None:
         from rushhour.traffic.measures.trip_table import write_output
 
@@ -171,20 +198,26 @@ def drive(
         write_tripinfo(scenario.tripinfo, world)
     if picture is not None:
         save_last_frame(world, picture)
-    lines = [] if checker is None else list(checker.lines())
-    if report:
-        print(json_text(summary) if as_json else summary_text(summary, checked=check))
+
+
+def _warn(world: "World", clocking: "Clocking", broken: Iterable[str], stopping: Stopping) -> None:
+    """Say of a run that is over that it stood still, broke rules, or was told to stop."""
     if clocking.standstill is not None:
         print("\n".join(["rushhour: " + clocking.standstill.lines()[0],
                          *clocking.standstill.lines()[1:]]), file=sys.stderr)  # fmt: skip
-    for line in lines:
+    for line in broken:
         print(line, file=sys.stderr)
     if stopping.signal:
         print(f"rushhour: stopped at {clock(world.time)}; files are complete", file=sys.stderr)
-        return stopping.exit_code, summary
+
+
+def _exit_code(stopping: Stopping, clocking: "Clocking", violations: dict[str, int]) -> int:
+    """Whether it was told to stop, broke a rule, or stood still; 0 if none of them."""
+    if stopping.signal:
+        return stopping.exit_code
     if sum(violations.values()):
-        return 1, summary
-    return (STOOD_STILL if clocking.standstill is not None else 0), summary
+        return 1
+    return STOOD_STILL if clocking.standstill is not None else 0
 
 
 def _say_now(what: str) -> None:
