@@ -67,14 +67,7 @@ def race(args: argparse.Namespace) -> int:
     if kind not in (".csv", ".h5", ".hdf5"):
         raise NetworkError(f"{args.track}: wanted a track, .csv or .h5")
     car = car_named(args.car)
-    if args.drive is None and args.save_drive is not None:
-        raise RunError("--save-drive keeps a drive; add --drive keys")
-    if args.window is not None and args.drive != "keys":
-        raise RunError("--window is for --drive keys; add that, or leave it out")
-    if args.drive == "keys":
-        from rushhour.viewer.window_kinds import window_backend
-
-        window_backend(args.window)  # before anything is computed
+    _want_drive(args)
     track = read_track(args.track) if kind == ".csv" else load_track(args.track)
     models, drivers = (
         list(islice(cycle(names.split(",")), max(args.cars, 0)))
@@ -118,6 +111,18 @@ def race(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 1 if absent else 0
+
+
+def _want_drive(args: argparse.Namespace) -> None:
+    """Refuse what is about a drive where there is none, or no window, before anything is computed."""
+    if args.drive is None and args.save_drive is not None:
+        raise RunError("--save-drive keeps a drive; add --drive keys")
+    if args.window is not None and args.drive != "keys":
+        raise RunError("--window is for --drive keys; add that, or leave it out")
+    if args.drive == "keys":
+        from rushhour.viewer.window_kinds import window_backend
+
+        window_backend(args.window)
 
 
 def _driven(args: argparse.Namespace, track: "Track", car: "Car") -> "Track":

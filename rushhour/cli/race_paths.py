@@ -17,6 +17,7 @@ from rushhour.roadnets.json_text import json_text
 if TYPE_CHECKING:
     from rushhour.games.racing.course import Course
     from rushhour.games.racing.race_paths import Pace, RacePaths
+    from rushhour.kernels.racing.race_cells import Weights
 
 SHOWN: Final = 6  # racers that are named in a line
 ENOUGH: Final = 50  # races, from which shares of wins tell something
@@ -64,23 +65,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def race_paths(args: argparse.Namespace) -> int:
     """Generate races, print the result, write and draw what was asked for."""
-    from rushhour.games.racing.course_file import read_course, save_course
-    from rushhour.games.racing.race_file import record_of_paths, save_race
+    from rushhour.games.racing.course_file import read_course
     from rushhour.games.racing.race_paths import WEIGHTS, Pace, drawn_paces, generate_races
-    from rushhour.viewer.course_layer import read_cost_layer, save_cost_layer
+    from rushhour.viewer.course_layer import read_cost_layer
 
     average, spread, accel = _numbers(args.pace, "--pace", 3)
     pace = Pace(average, spread, accel, args.grip, args.form, args.courage, args.reaction)
     if pace.refusal():
         raise RunError(f"a racer: {pace.refusal()}")
-    weights = WEIGHTS
-    if args.weights is not None:
-        held, turn, cost = _numbers(args.weights, "--weights", 3)
-        if not (min(held, turn, cost) >= 0.0 and held + turn + cost <= 1.0):
-            raise RunError(
-                f"--weights {args.weights}: wanted three of at least 0, together up to 1"
-            )
-        weights = WEIGHTS._replace(held=held, turn=turn, cost=cost, end=1.0 - held - turn - cost)
+    weights = WEIGHTS if args.weights is None else _weights(args.weights)
     name = Path(args.course).stem
     plot = args.plot
     if plot is not None and not plot.name:
@@ -105,6 +98,37 @@ def race_paths(args: argparse.Namespace) -> int:
     started = perf_counter()
     made = generate_races(course, races=args.races, **given)
     took = perf_counter() - started
+    written = _write(args, name, course, made, plot)
+    facts = {
+        **_facts(course, made),
+        "seconds": round(took, 4),
+        "written": [str(p) for p in written],
+    }
+    print(json_text(facts) if args.json else "\n".join(_lines(facts, made, paces)))
+    absent = made.absent()
+    if absent:
+        print(f"rushhour: {_told(absent)}", file=sys.stderr)
+    return 1 if absent else 0
+
+
+def _weights(text: str) -> "Weights":
+    """What --weights gives."""
+    from rushhour.games.racing.race_paths import WEIGHTS
+
+    held, turn, cost = _numbers(text, "--weights", 3)
+    if not (min(held, turn, cost) >= 0.0 and held + turn + cost <= 1.0):
+        raise RunError(f"--weights {text}: wanted three of at least 0, together up to 1")
+    return WEIGHTS._replace(held=held, turn=turn, cost=cost, end=1.0 - held - turn - cost)
+
+
+def _write(
+    args: argparse.Namespace, name: str, course: "Course", made: "RacePaths", plot: Path | None
+) -> list[Path]:
+    """Write and draw what was asked for."""
+    from rushhour.games.racing.course_file import save_course
+    from rushhour.games.racing.race_file import record_of_paths, save_race
+    from rushhour.viewer.course_layer import save_cost_layer
+
     written = []
     if args.save_course is not None:
         save_course(course, args.save_course)
@@ -120,16 +144,7 @@ def race_paths(args: argparse.Namespace) -> int:
 
         save_race_figures(plot, made)
         written.append(plot)
-    facts = {
-        **_facts(course, made),
-        "seconds": round(took, 4),
-        "written": [str(p) for p in written],
-    }
-    print(json_text(facts) if args.json else "\n".join(_lines(facts, made, paces)))
-    absent = made.absent()
-    if absent:
-        print(f"rushhour: {_told(absent)}", file=sys.stderr)
-    return 1 if absent else 0
+    return written
 
 
 def _told(absent: list[tuple[int, int]]) -> str:

@@ -106,19 +106,11 @@ class CarRace:
     """
 
     def __init__(
-        self,
-        track: Track,
-        cars: int = 10,
-        models: str | Sequence[str] = "preview",
-        difficulty: float = 1.0,
-        seed: int = 1,
-        spread: float = SPREAD,
-        paces: Sequence[float] | None = None,
-        overtaking: bool = True,
-        car: Car = CARS["gt"],
-        personalities: str | Sequence[str] = "even",
-        rubber: float = 0.0,
-    ) -> None:
+        self, track: Track, cars: int = 10, models: str | Sequence[str] = "preview",
+        difficulty: float = 1.0, seed: int = 1, spread: float = SPREAD,
+        paces: Sequence[float] | None = None, overtaking: bool = True, car: Car = CARS["gt"],
+        personalities: str | Sequence[str] = "even", rubber: float = 0.0,
+    ) -> None:  # fmt: skip
         seed = whole_seed(seed)
         if not 1 <= cars <= MOST_CARS:
             raise ParameterError(f"{cars} cars; wanted 1 to {MOST_CARS:,}")

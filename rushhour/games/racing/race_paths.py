@@ -184,17 +184,10 @@ class RacePaths:
 
 
 def generate_races(
-    course: Course,
-    racers: int = 6,
-    races: int = 1,
-    seed: int = 1,
-    laps: int = 1,
-    starts: ArrayLike | None = None,
-    finish: ArrayLike | None = None,
-    pace: Pace | Sequence[Pace] = Pace(),
-    weights: Weights = WEIGHTS,
-    handicap: bool = False,
-) -> RacePaths:
+    course: Course, racers: int = 6, races: int = 1, seed: int = 1, laps: int = 1,
+    starts: ArrayLike | None = None, finish: ArrayLike | None = None,
+    pace: Pace | Sequence[Pace] = Pace(), weights: Weights = WEIGHTS, handicap: bool = False,
+) -> RacePaths:  # fmt: skip
     """Generate paths of racers from their starts to the finish, `races` times.
 
     starts: (racers, 2) m, one of each racer; by default behind the start line with ways to the
@@ -209,40 +202,15 @@ def generate_races(
     >>> made.ranking(race=0)[0]
     """
     seed = whole_seed(seed)
-    for name, value, most in (
-        ("racers", racers, MOST_RACERS), ("races", races, 1_000_000), ("laps", laps, 100)
-    ):  # fmt: skip
-        if not 1 <= value <= most:
-            raise ParameterError(f"{value} {name}; wanted 1 to {most:,}")
-    paces = [pace] * racers if isinstance(pace, Pace) else list(pace)
-    if len(paces) != racers:
-        raise ParameterError(f"{len(paces)} paces for {racers} racers; wanted one, or one of each")
-    for k, one in enumerate(paces):
-        if one.refusal():
-            raise ParameterError(f"racer {k}: {one.refusal()} m/s")
-    if not all(np.isfinite(value) and value >= 0.0 for value in weights):
-        raise ParameterError(f"weights {tuple(weights)}; wanted numbers of at least 0")
+    paces = _checked(pace, weights, racers, races, laps)
     cell = course.cell
     slot = cell / max(one.average + one.spread for one in paces)
-    end = laps * course.lap
-    if finish is not None:
-        line = course.cell_at(np.asarray(finish, np.float64).reshape(1, 2))[0]
-        if line < 0:
-            raise ParameterError(f"finish at {finish}: is not on the course; move it")
-        end -= course.lap - float(course.along.ravel()[line])
+    end = _cells_to(course, finish, laps)
     if handicap and starts is not None:
         raise ParameterError(
             "handicap: weights are for starts that are drawn, and these are given; leave one of both out"
         )
-    if starts is None:
-        start = start_cells(course, racers, end)
-    else:
-        start = _given(course, racers, starts)
-    along = course.along.ravel()[start] * cell
-    heading = np.array([course.shape.heading(float(at)) for at in along])
-    columns = (
-        np.array([(one.average, one.spread, one.accel * slot) for one in paces]).T * slot / cell
-    )
+    start = start_cells(course, racers, end) if starts is None else _given(course, racers, starts)
     ground = _ground_to(course, end % course.lap)
     for k, from_there in enumerate(ground.way[start].tolist()):
         if not np.isfinite(from_there):
@@ -250,27 +218,8 @@ def generate_races(
                 f"start {k}: no way leads from there to the finish; wanted a course of two cells "
                 "in width or more (--cell), or another start"
             )
-    limit = np.array([_stretch_limits(course, one, slot) for one in paces])
-    field = Field(
-        start=start,
-        east=np.array([cos(angle) for angle in heading]),
-        north=np.array([sin(angle) for angle in heading]),
-        drawn=starts is None,
-        reaction=np.array([one.reaction for one in paces]) / slot,
-        average=columns[0].copy(),
-        spread=columns[1].copy(),
-        accel=columns[2].copy(),
-        form=np.array([one.form for one in paces]),
-        courage=np.array([one.courage for one in paces]),
-        limit=limit,
-        weight=np.zeros(racers),
-    )
-    bad_day = 1.0 - field.form * columns[1] / columns[0]
-    slowest = np.minimum((columns[0] - columns[1])[:, None], limit * bad_day[:, None])
-    slowest *= 1.0 - (MOST_WEIGHT if handicap else 0.0)
-    laps_begun = (end + 0.5 * course.lap + RUN_OUT) / course.lap
-    driving = laps_begun * (1.0 / slowest).sum(axis=1).max()
-    slots = ceil(SLACK * driving + field.reaction.max()) + SPARE
+    field = _field(course, paces, start, starts is None, slot)
+    slots = _slots(course, field, end, handicap)
     if races * slots * racers > MOST_NUMBERS:
         raise ParameterError(
             f"{races:,} races of {slots:,} slots; wanted fewer at once, "
@@ -285,6 +234,72 @@ def generate_races(
         course, made.path[:, :last], made.speeds[:, :last].astype(np.float64) * (cell / slot), made.lot, made.finish * slot,
         made.waits, made.again, made.slots, slot, field.weight,
     )  # fmt: skip
+
+
+def _checked(
+    pace: Pace | Sequence[Pace], weights: Weights, racers: int, races: int, laps: int
+) -> list[Pace]:
+    """What each racer can; refuses numbers that cannot be."""
+    for name, value, most in (
+        ("racers", racers, MOST_RACERS), ("races", races, 1_000_000), ("laps", laps, 100)
+    ):  # fmt: skip
+        if not 1 <= value <= most:
+            raise ParameterError(f"{value} {name}; wanted 1 to {most:,}")
+    paces = [pace] * racers if isinstance(pace, Pace) else list(pace)
+    if len(paces) != racers:
+        raise ParameterError(f"{len(paces)} paces for {racers} racers; wanted one, or one of each")
+    for k, one in enumerate(paces):
+        if one.refusal():
+            raise ParameterError(f"racer {k}: {one.refusal()} m/s")
+    if not all(np.isfinite(value) and value >= 0.0 for value in weights):
+        raise ParameterError(f"weights {tuple(weights)}; wanted numbers of at least 0")
+    return paces
+
+
+def _cells_to(course: Course, finish: ArrayLike | None, laps: int) -> float:
+    """Cells along from the start line to the finish."""
+    end = laps * course.lap
+    if finish is None:
+        return end
+    line = course.cell_at(np.asarray(finish, np.float64).reshape(1, 2))[0]
+    if line < 0:
+        raise ParameterError(f"finish at {finish}: is not on the course; move it")
+    return end - (course.lap - float(course.along.ravel()[line]))
+
+
+def _field(
+    course: Course, paces: list[Pace], start: NDArray[np.int32], drawn: bool, slot: float
+) -> Field:
+    """The racers as kernels take them, in cells and slots; drawn: who starts where is."""
+    along = course.along.ravel()[start] * course.cell
+    heading = np.array([course.shape.heading(float(at)) for at in along])
+    rates = np.array([(one.average, one.spread, one.accel * slot) for one in paces]).T
+    columns = rates * slot / course.cell
+    return Field(
+        start=start,
+        east=np.array([cos(angle) for angle in heading]),
+        north=np.array([sin(angle) for angle in heading]),
+        drawn=drawn,
+        reaction=np.array([one.reaction for one in paces]) / slot,
+        average=columns[0].copy(),
+        spread=columns[1].copy(),
+        accel=columns[2].copy(),
+        form=np.array([one.form for one in paces]),
+        courage=np.array([one.courage for one in paces]),
+        limit=np.array([_stretch_limits(course, one, slot) for one in paces]),
+        weight=np.zeros(len(paces)),
+    )
+
+
+def _slots(course: Course, field: Field, end: float, handicap: bool) -> int:
+    """After how many slots a race is given up: by far more than the slowest takes on a bad day."""
+    bad_day = 1.0 - field.form * field.spread / field.average
+    slowest = np.minimum((field.average - field.spread)[:, None], field.limit * bad_day[:, None])
+    slowest *= 1.0 - (MOST_WEIGHT if handicap else 0.0)
+    laps_begun = (end + 0.5 * course.lap + RUN_OUT) / course.lap
+    driving = laps_begun * (1.0 / slowest).sum(axis=1).max()
+    slots: int = ceil(SLACK * driving + field.reaction.max()) + SPARE
+    return slots
 
 
 def _weigh(
