@@ -28,7 +28,7 @@ from rushhour.kernels.core.network import (
 )
 from rushhour.kernels.following.curve_speed import lay_profiles
 from rushhour.roadnets.banned import packed_ways
-from rushhour.roadnets.drafts.conflicts import Pairs, assert_symmetric, find_conflicts
+from rushhour.roadnets.drafts.conflicts import assert_symmetric, find_conflicts
 from rushhour.roadnets.drafts.draft import Draft
 from rushhour.roadnets.drafts.groups import joined_intersections
 from rushhour.roadnets.drafts.heights import point_heights
@@ -174,6 +174,39 @@ def _lanes(
     )
 
 
+def _crossings(
+    draft: Draft, index: DraftIndex, lanes: Lanes, intersections: Intersections, shapes: Shapes,
+    road_shapes: Shapes,
+) -> tuple[Connectors, Conflicts]:  # fmt: skip
+    """The connectors: how they turn, where two of them meet, and who yields there."""
+    first, last = end_headings(road_shapes)
+    m, at = len(index.sequence), lanes.intersection[len(index.lane_road) :]
+    turn, must_stop = _turns(draft, index, first, last), _must_stop(draft, index, at)
+    pairs = find_conflicts(
+        draft, index, shapes, intersections.connector_start, intersections.connector
+    )
+    assert_symmetric(pairs, m)
+    yields = find_yields(draft, index, pairs, at, turn, must_stop, last)
+    signal = np.array([index.signal.get(c.signal or "", -1) for c in index.connectors], np.int32)
+    signalled = zip(signal.tolist(), index.connectors, strict=True)
+    link = [c.link if program >= 0 else -1 for program, c in signalled]
+    conflict_start = _starts(pairs.here, m)
+    connectors = Connectors(
+        from_lane=index.from_lane,
+        to_lane=index.to_lane,
+        intersection=at.copy(),
+        turn=turn,
+        signal=signal,
+        link=np.array(link, np.int32),
+        rank=np.bincount(pairs.here[yields], minlength=m).astype(np.int32),
+        must_stop=must_stop,
+        free=(np.diff(conflict_start) == 0) & (signal < 0) & ~must_stop,
+        conflict_start=conflict_start,
+    )
+    zone = [np.ascontiguousarray(pairs.zone[:, i]) for i in range(4)]
+    return connectors, Conflicts(pairs.other, zone[0], zone[1], zone[2], zone[3], yields)
+
+
 def _roads(draft: Draft, index: DraftIndex, lanes: Lanes) -> Roads:
     n = len(draft.roads)
     before = index.lane_road[index.from_lane].astype(np.int64)
@@ -216,11 +249,6 @@ def _intersections(
     )
 
 
-def _conflicts(pairs: Pairs, yields: NDArray[np.bool_]) -> Conflicts:
-    zone = [np.ascontiguousarray(pairs.zone[:, i]) for i in range(4)]
-    return Conflicts(pairs.other, zone[0], zone[1], zone[2], zone[3], yields)
-
-
 def _zones(draft: Draft, index: DraftIndex) -> Zones:
     pools = []
     for names in ([z.origins for z in draft.zones], [z.destinations for z in draft.zones]):
@@ -228,6 +256,16 @@ def _zones(draft: Draft, index: DraftIndex) -> Zones:
         sizes = [len(zone) for zone in names]
         pools += [np.cumsum([0, *sizes]).astype(np.int32), np.array(pooled, np.int32)]
     return Zones(*pools)
+
+
+def _declared_lengths(draft: Draft, shapes: Shapes) -> NDArray[np.float64]:
+    """How long the source says that each lane is, m; that of its shape where it says nothing."""
+    lanes = [lane for r in draft.roads for lane in r.lanes]
+    said = zip(lanes, shapes.length.tolist(), strict=True)
+    return np.array(
+        [lane.declared_length if lane.declared_length > 0.0 else length for lane, length in said],
+        np.float64,
+    )
 
 
 def seal(network: Network) -> Network:
@@ -269,41 +307,11 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
     signals = pack_signals(draft.signals)
     road_shapes, shift = lane_shapes(draft)
     shapes, road_shapes, across = joined(road_shapes, connector_shapes(index, road_shapes, shift))
-    n, m = len(index.lane_road), len(index.sequence)
     lanes = _lanes(draft, index, shapes, lateral_acceleration, own_limits)
     intersections = _intersections(draft, index, lanes, shift)
-    first, last = end_headings(road_shapes)
-    at = lanes.intersection[n:]
-    turn, must_stop = _turns(draft, index, first, last), _must_stop(draft, index, at)
-    pairs = find_conflicts(
-        draft, index, shapes, intersections.connector_start, intersections.connector
-    )
-    assert_symmetric(pairs, m)
-    yields = find_yields(draft, index, pairs, at, turn, must_stop, last)
-    signal = np.array([index.signal.get(c.signal or "", -1) for c in index.connectors], np.int32)
-    signalled = zip(signal.tolist(), index.connectors, strict=True)
-    link = [c.link if program >= 0 else -1 for program, c in signalled]
-    conflict_start = _starts(pairs.here, m)
-    connectors = Connectors(
-        from_lane=index.from_lane,
-        to_lane=index.to_lane,
-        intersection=at.copy(),
-        turn=turn,
-        signal=signal,
-        link=np.array(link, np.int32),
-        rank=np.bincount(pairs.here[yields], minlength=m).astype(np.int32),
-        must_stop=must_stop,
-        free=(np.diff(conflict_start) == 0) & (signal < 0) & ~must_stop,
-        conflict_start=conflict_start,
-    )
-    arrays = NetworkArrays(
-        lanes=lanes,
-        connectors=connectors,
-        conflicts=_conflicts(pairs, yields),
-        intersections=intersections,
-        roads=_roads(draft, index, lanes),
-        signals=signals,
-    )
+    connectors, conflicts = _crossings(draft, index, lanes, intersections, shapes, road_shapes)
+    roads = _roads(draft, index, lanes)
+    arrays = NetworkArrays(lanes, connectors, conflicts, intersections, roads, signals)
     height, steep = point_heights(draft, index, road_shapes, across, shift)
     lane_ids = tuple(lane.id for r in draft.roads for lane in r.lanes)
     plans = [signal.actuation for signal in draft.signals]
@@ -321,17 +329,7 @@ def finish(draft: Draft, lateral_acceleration: float | None = None) -> Network:
             lane_ids=lane_ids,
             intersection_ids=tuple(i.id for i in draft.intersections),
             signal_ids=tuple(s.id for s in draft.signals),
-            declared_length=np.array(
-                [
-                    lane.declared_length if lane.declared_length > 0.0 else length
-                    for lane, length in zip(
-                        (lane for r in draft.roads for lane in r.lanes),
-                        road_shapes.length.tolist(),
-                        strict=True,
-                    )
-                ],
-                np.float64,
-            ),
+            declared_length=_declared_lengths(draft, road_shapes),
             left_hand=draft.left_hand,
             projection=draft.projection,
             origin=(draft.origin[0] + shift[0], draft.origin[1] + shift[1]),

@@ -165,31 +165,7 @@ def read_network(group: Group) -> Network:
             f"network format {version!s:.20}, this program reads {FORMAT_VERSION}; "
             "import the map again"
         )
-    absent = {part: none for part, none in LATER.items() if part not in group}
-    arrays: Parts = {
-        part: {
-            name: _array(place, name, np.dtype(field.dtype), part)
-            for name, field in fields.items()
-            if f"{part}/{name}" not in LATER_ARRAYS or name in place
-        }
-        for part, fields in FIELDS.items()
-        if part not in absent
-        for place in (_part(group, part),)
-    }
-    signals = Signals(**arrays["signals"])
-    arrays |= {part: none(signals)._asdict() for part, none in absent.items()}
-    old = {"notes": "remarks"} if "notes" not in group else {}  # until findings were known
-    names = {
-        name: _texts(group, old.get(name, name))
-        for name in NAMES
-        if OF_PARTS.get(name) not in absent
-    }
-    names |= dict.fromkeys((name for name, part in OF_PARTS.items() if part in absent), ())
-    names["notes"] = with_differences(_dataset(group, old.get("notes", "notes")), names["notes"])
-    for path, rows in LATER_ARRAYS.items():
-        part, _, name = path.partition("/")
-        size = len(names[rows]) if rows else 0
-        arrays[part].setdefault(name, np.zeros(size, FIELDS[part][name].dtype))
+    arrays, names = _parts_and_names(group)
     check_network(arrays, names)
     shapes = arrays["shapes"]
     origin = np.asarray(group.attrs.get("origin", ()), np.float64)
@@ -205,7 +181,7 @@ def read_network(group: Group) -> Network:
                 conflicts=Conflicts(**arrays["conflicts"]),
                 intersections=Intersections(**arrays["intersections"]),
                 roads=Roads(**arrays["roads"]),
-                signals=signals,
+                signals=Signals(**arrays["signals"]),
             ),
             actuation=Actuation(**arrays["actuation"]),
             points=shapes["points"],
@@ -233,6 +209,36 @@ def read_network(group: Group) -> Network:
         )
     )
     return note_checked(found)
+
+
+def _parts_and_names(group: Group) -> tuple[Parts, dict[str, tuple[str, ...]]]:
+    """The arrays and texts of a group; what files of earlier versions lack is as it was meant then."""
+    absent = {part: none for part, none in LATER.items() if part not in group}
+    arrays: Parts = {
+        part: {
+            name: _array(place, name, np.dtype(field.dtype), part)
+            for name, field in fields.items()
+            if f"{part}/{name}" not in LATER_ARRAYS or name in place
+        }
+        for part, fields in FIELDS.items()
+        if part not in absent
+        for place in (_part(group, part),)
+    }
+    signals = Signals(**arrays["signals"])
+    arrays |= {part: none(signals)._asdict() for part, none in absent.items()}
+    old = {"notes": "remarks"} if "notes" not in group else {}  # until findings were known
+    names = {
+        name: _texts(group, old.get(name, name))
+        for name in NAMES
+        if OF_PARTS.get(name) not in absent
+    }
+    names |= dict.fromkeys((name for name, part in OF_PARTS.items() if part in absent), ())
+    names["notes"] = with_differences(_dataset(group, old.get("notes", "notes")), names["notes"])
+    for path, rows in LATER_ARRAYS.items():
+        part, _, name = path.partition("/")
+        size = len(names[rows]) if rows else 0
+        arrays[part].setdefault(name, np.zeros(size, FIELDS[part][name].dtype))
+    return arrays, names
 
 
 def _text(group: Group, name: str) -> str:

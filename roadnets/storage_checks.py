@@ -114,12 +114,19 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
 
     Raises NetworkError naming the arrays that do not.
     """
-    lanes, connectors, conflicts = parts["lanes"], parts["connectors"], parts["conflicts"]
+    for relations in (_offsets, _contents, _derived):  # each may take those before it for granted
+        for where, right in relations(parts, count).items():
+            if not right:
+                _refuse(where, "does not fit the other arrays")
+
+
+def _offsets(parts: Parts, count: dict[str, int]) -> dict[str, bool]:
+    """That arrays are as long as others say, and offsets lead to what belongs to them."""
+    lanes, connectors, nodes = parts["lanes"], parts["connectors"], parts["intersections"]
     roads, signals, shapes = parts["roads"], parts["signals"], parts["shapes"]
-    nodes = parts["intersections"]
     n = count["road_lanes"]
     banned = np.diff(parts["banned"]["start"])
-    agree = {
+    return {
         "roads/first_lane": np.array_equal(
             roads["first_lane"],
             np.cumsum(roads["lane_count"], dtype=np.int64) - roads["lane_count"],
@@ -156,28 +163,29 @@ def check_relations(parts: Parts, count: dict[str, int]) -> None:
         in ([0, 0], 2 * [count["roads"]]),
         "shapes/point_start": bool((np.diff(shapes["point_start"]) >= 2).all()),
     }
-    _refuse_what_does_not_agree(agree)
-    _refuse_what_does_not_agree(
-        {
-            "lanes/road": np.array_equal(
-                lanes["road"][:n], np.repeat(np.arange(count["roads"]), roads["lane_count"])
-            )
-            and bool((lanes["road"][n:] == -1).all()),
-            "shapes/station": np.array_equal(
-                shapes["station"][shapes["point_start"][1:] - 1], lanes["length"]
-            )
-            and _rise(shapes["station"], shapes["point_start"], least=0.0),
-            "conflicts/other": _symmetric(connectors["conflict_start"], conflicts),
-            "connectors/link": _links_fit(connectors, signals),
-            "actuation/least": bool((parts["actuation"]["least"] >= 0.0).all()),
-            "actuation/most": bool(
-                (parts["actuation"]["most"] >= parts["actuation"]["least"]).all()
-            ),
-            "actuation/next": _next_fit(parts["actuation"], signals),
-            "actuation/place": _places_fit(parts["actuation"], lanes),
-        }
-    )
-    _refuse_what_does_not_agree(_derived(parts, count))
+
+
+def _contents(parts: Parts, count: dict[str, int]) -> dict[str, bool]:
+    """What must hold of the entries that offsets lead to."""
+    lanes, connectors, conflicts = parts["lanes"], parts["connectors"], parts["conflicts"]
+    roads, signals, shapes = parts["roads"], parts["signals"], parts["shapes"]
+    n = count["road_lanes"]
+    return {
+        "lanes/road": np.array_equal(
+            lanes["road"][:n], np.repeat(np.arange(count["roads"]), roads["lane_count"])
+        )
+        and bool((lanes["road"][n:] == -1).all()),
+        "shapes/station": np.array_equal(
+            shapes["station"][shapes["point_start"][1:] - 1], lanes["length"]
+        )
+        and _rise(shapes["station"], shapes["point_start"], least=0.0),
+        "conflicts/other": _symmetric(connectors["conflict_start"], conflicts),
+        "connectors/link": _links_fit(connectors, signals),
+        "actuation/least": bool((parts["actuation"]["least"] >= 0.0).all()),
+        "actuation/most": bool((parts["actuation"]["most"] >= parts["actuation"]["least"]).all()),
+        "actuation/next": _next_fit(parts["actuation"], signals),
+        "actuation/place": _places_fit(parts["actuation"], lanes),
+    }
 
 
 def _follow(levels: dict[str, NDArray[Any]]) -> bool:
@@ -185,12 +193,6 @@ def _follow(levels: dict[str, NDArray[Any]]) -> bool:
     road, begin, end = levels["road"], levels["begin"], levels["end"]
     after = (road[1:] > road[:-1]) | ((road[1:] == road[:-1]) & (begin[1:] >= end[:-1]))
     return bool((begin >= 0.0).all() and (end > begin).all() and after.all())
-
-
-def _refuse_what_does_not_agree(agree: Mapping[str, bool]) -> None:
-    for where, right in agree.items():
-        if not right:
-            _refuse(where, "does not fit the other arrays")
 
 
 def _derived(parts: Parts, count: dict[str, int]) -> dict[str, bool]:

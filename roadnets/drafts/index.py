@@ -72,18 +72,8 @@ def _check_lanes(draft: Draft, index: dict[str, int], c: DraftConnector) -> None
             )
 
 
-def index_draft(draft: Draft) -> DraftIndex:
-    """Check the names and numbers of a draft and find their places.
-
-    Raises NetworkError for an unknown or repeated name, a lane that a road does not have, a link
-    that a signal does not have, a connector between roads that do not meet.
-    """
-    road = _places("road", [r.id for r in draft.roads])
-    intersection = _places("intersection", [i.id for i in draft.intersections])
-    signal = _places("signal", [s.id for s in draft.signals])
-    _places("lane", [lane.id for r in draft.roads for lane in r.lanes])
-    if not road:
-        raise NetworkError(f"{draft.name}: a network without roads; give at least one road")
+def _check_numbers(draft: Draft) -> None:
+    """Refuse roads and intersections whose numbers are out of range."""
     for r in draft.roads:
         if not 1 <= len(r.lanes) <= MAX_LANES:
             raise NetworkError(
@@ -103,21 +93,14 @@ def index_draft(draft: Draft) -> DraftIndex:
                 f"intersection {node.id!r}: place ({node.x:g}, {node.y:g}); "
                 f"give metres up to {FARTHEST:g} either way"
             )
-    lane_count = np.array([len(r.lanes) for r in draft.roads], np.int32)
-    if int(lane_count.sum()) + len(draft.connectors) > MOST_LANES:
-        raise NetworkError(
-            f"{draft.name}: more than {MOST_LANES} lanes and connectors; cut the map smaller"
-        )
-    first_lane = (np.cumsum(lane_count) - lane_count).astype(np.int32)
-    ends = [
-        (
-            _find(intersection, "intersection", r.from_intersection, f"road {r.id!r}"),
-            _find(intersection, "intersection", r.to_intersection, f"road {r.id!r}"),
-        )
-        for r in draft.roads
-    ]
-    road_from, road_to = np.array(ends, np.int32).reshape(-1, 2).T.copy()
-    firsts, counts = [*first_lane.tolist(), 0], [*lane_count.tolist(), 0]
+
+
+def _joins(
+    draft: Draft, road: dict[str, int], signal: dict[str, int], ends: list[tuple[int, int]],
+    first_lane: list[int], lane_count: list[int],
+) -> list[tuple[int, int]]:  # fmt: skip
+    """The lanes that each connector joins, refused if the draft has no such place for it."""
+    firsts, counts = [*first_lane, 0], [*lane_count, 0]  # at -1: of no road
     joins: list[tuple[int, int]] = []
     for c in draft.connectors:
         a, b = road.get(c.from_road, -1), road.get(c.to_road, -1)
@@ -138,6 +121,37 @@ def index_draft(draft: Draft) -> DraftIndex:
                     f"have {letters} letters; correct the link or the program"
                 )
         joins.append((firsts[a] + c.from_lane, firsts[b] + c.to_lane))
+    return joins
+
+
+def index_draft(draft: Draft) -> DraftIndex:
+    """Check the names and numbers of a draft and find their places.
+
+    Raises NetworkError for an unknown or repeated name, a lane that a road does not have, a link
+    that a signal does not have, a connector between roads that do not meet.
+    """
+    road = _places("road", [r.id for r in draft.roads])
+    intersection = _places("intersection", [i.id for i in draft.intersections])
+    signal = _places("signal", [s.id for s in draft.signals])
+    _places("lane", [lane.id for r in draft.roads for lane in r.lanes])
+    if not road:
+        raise NetworkError(f"{draft.name}: a network without roads; give at least one road")
+    _check_numbers(draft)
+    lane_count = np.array([len(r.lanes) for r in draft.roads], np.int32)
+    if int(lane_count.sum()) + len(draft.connectors) > MOST_LANES:
+        raise NetworkError(
+            f"{draft.name}: more than {MOST_LANES} lanes and connectors; cut the map smaller"
+        )
+    first_lane = (np.cumsum(lane_count) - lane_count).astype(np.int32)
+    ends = [
+        (
+            _find(intersection, "intersection", r.from_intersection, f"road {r.id!r}"),
+            _find(intersection, "intersection", r.to_intersection, f"road {r.id!r}"),
+        )
+        for r in draft.roads
+    ]
+    road_from, road_to = np.array(ends, np.int32).reshape(-1, 2).T.copy()
+    joins = _joins(draft, road, signal, ends, first_lane.tolist(), lane_count.tolist())
     keys = np.array(joins, np.int32).reshape(-1, 2)
     sequence = np.lexsort((keys[:, 1], keys[:, 0])).astype(np.int32)
     ordered = keys[sequence]
