@@ -38,6 +38,20 @@ def one_of(what: str, value: str, choices: Sequence[str]) -> None:
         raise NetworkError(f"{what} {value!r}: wanted one of {', '.join(choices)}")
 
 
+def _check_grid(rows: int, columns: int, control: str, left: str, turns: str, border: str) -> None:
+    """Refuse a size or words that make no grid."""
+    if rows < 1 or columns < 1 or rows * columns > LARGEST_GRID:
+        raise NetworkError(
+            f"grid {rows} x {columns}: wanted at least 1 x 1 and at most {LARGEST_GRID} crossings"
+        )
+    one_of("control", control, tuple(AT))
+    one_of("left", left, ("lane", "phase", "shared"))
+    one_of("turns", turns, ("all", "through"))
+    one_of("border", border, ("gates", "loops", "closed"))
+    if border == "closed" and (min(rows, columns) < 2 or turns == "through"):
+        raise NetworkError("border closed: wanted at least 2 x 2 and all turns; use loops")
+
+
 def grid(
     rows: int = 5,
     columns: int = 5,
@@ -62,19 +76,9 @@ def grid(
     110
     """
     check_street(length, lanes, speed, 60.0)
-    if rows < 1 or columns < 1 or rows * columns > LARGEST_GRID:
-        raise NetworkError(
-            f"grid {rows} x {columns}: wanted at least 1 x 1 and at most {LARGEST_GRID} crossings"
-        )
-    one_of("control", control, tuple(AT))
-    one_of("left", left, ("lane", "phase", "shared"))
-    one_of("turns", turns, ("all", "through"))
-    one_of("border", border, ("gates", "loops", "closed"))
-    if border == "closed" and (min(rows, columns) < 2 or turns == "through"):
-        raise NetworkError("border closed: wanted at least 2 x 2 and all turns; use loops")
+    _check_grid(rows, columns, control, left, turns, border)
     plan = Plan("grid", f"grid {rows} x {columns}")
-    width = 3.2 if left == "lane" and turns == "all" else 0.0
-    at = AT[control]
+    width, at = (3.2 if left == "lane" and turns == "all" else 0.0), AT[control]
     for r in range(rows):
         for c in range(columns):
             corner = Corner(f"{r}.{c}", c * length, r * length, at, lefts=left)
@@ -108,6 +112,17 @@ def grid(
             join(f"{rows - 1}.{c}", f"north.{c}", False)
     network = finish(draft_of(plan))
     return made_actuated(network) if control == "actuated" else network
+
+
+def _entries(legs: int, entries: str, arms: str, major: str) -> str:
+    """The legs that vehicles come from; refuses those that are none."""
+    if not 1 <= legs <= 4:
+        raise NetworkError(f"legs {legs}: wanted 1 to 4")
+    wanted = entries or "".join(d for d in "SNEW" if d in arms)[:legs]
+    for what, letters in (("arms", arms), ("entries", wanted), ("major", major)):
+        if not letters or set(letters) - set("ENWS"):
+            raise NetworkError(f"{what} {letters!r}: wanted letters of ENWS")
+    return wanted
 
 
 def cross(
@@ -145,12 +160,7 @@ def cross(
     if control == "roundabout" and (lanes > 1 or turns != "RTL" or lane_turns or left == "lane"):
         raise NetworkError("roundabout: wanted one lane, all turns and no left lanes")
     one_of("left", left, ("lane", "phase", "shared"))
-    if not 1 <= legs <= 4:
-        raise NetworkError(f"legs {legs}: wanted 1 to 4")
-    wanted = entries or "".join(d for d in "SNEW" if d in arms)[:legs]
-    for what, letters in (("arms", arms), ("entries", wanted), ("major", major)):
-        if not letters or set(letters) - set("ENWS"):
-            raise NetworkError(f"{what} {letters!r}: wanted letters of ENWS")
+    wanted = _entries(legs, entries, arms, major)
     if lane_turns and len(lane_turns) != lanes:
         raise NetworkError(f"lane_turns: {len(lane_turns)} given for {lanes} lanes; give one each")
     if set("".join(lane_turns) + turns) - set("RTL") or not turns:

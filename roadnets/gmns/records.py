@@ -257,34 +257,19 @@ def _links(
             remarks.add("links closed to cars left out", name)
             closed.add(name)
             continue
-        geometry = texts["geometry"][row], where
-        if blank(geometry[0]) and not blank(texts["geometry_id"][row]):
-            given = texts["geometry_id"][row]
-            if given not in lines:
-                raise NetworkError(
-                    f"{where}: unknown geometry_id {given[:40]!r}; add it to geometry.csv or drop it"
-                )
-            geometry = lines[given]
-        line = _line(*geometry)
+        line = _own_line(texts["geometry"][row], texts["geometry_id"][row], lines, where)
         if line is not None and flag is not None and flag[row] in ("-1", "-1.0"):
             line = line[::-1]
         speed, unit = _speed(texts["free_speed"][row], where)
         links.append(
             Link(
-                name,
-                start,
-                end,
+                name, start, end,
                 _two_way(directed[row] if directed else flag[row] if flag else "1", where),
-                _optional(texts["length"][row], where, "length", LONGEST_LINK),
-                speed,
+                _optional(texts["length"][row], where, "length", LONGEST_LINK), speed,
                 len(lanes.trunk(name)) or _lane_count(texts["lanes"][row], name, remarks),
-                connector or touches,
-                line,
-                texts["name"][row],
-                where,
-                unit,
+                connector or touches, line, texts["name"][row], where, unit,
             )
-        )
+        )  # fmt: skip
     table.remark_unused(_LINK_COLUMNS, remarks)
     return links, closed
 
@@ -356,6 +341,19 @@ def _lane_count(text: str, link: str, remarks: Remarks) -> int:
         return int(lanes)
     remarks.find("L06", f"link {link!r}: lanes {text!r:.20}, taken as {LANES}", [f"link {link}"])
     return LANES
+
+
+def _own_line(
+    text: str, geometry: str, lines: dict[str, Geometry], where: str
+) -> NDArray[np.float64] | None:
+    """Points of a link: those that it gives itself, else those of the geometry that it names."""
+    if blank(text) and not blank(geometry):
+        if geometry not in lines:
+            raise NetworkError(
+                f"{where}: unknown geometry_id {geometry[:40]!r}; add it to geometry.csv or drop it"
+            )
+        text, where = lines[geometry]
+    return _line(text, where)
 
 
 def _line(text: str, where: str) -> NDArray[np.float64] | None:

@@ -61,14 +61,9 @@ def join_short_streets(
         for room, i in short:
             link = streets.links[i]
             why = "a signal" if {link.a, link.b} & signs.mid_block else ""
-            if service:
-                homes = {merged.home(link.a), merged.home(link.b)}
-                nodes = [node for home in homes for node in merged.nodes(home)]
-                outside = sum(bool(on_street.intersection(merged.nodes(h))) for h in homes)
-                far = extent(streets, nodes) > WIDEST_YARD or len(nodes) > MOST_IN_YARD
-                if outside > 1 or far or homes & lit:
-                    refused.add(i)
-                    continue
+            if service and not _in_yard(streets, merged, link, on_street, lit):
+                refused.add(i)
+                continue
             least = LEAST_ON_RING if room_on(length[i], ends, i) < A_BODY else FEWEST_ON_RING
             why = why or rings.refusal(merged, i, least)
             if not why and merged.home(link.a) != merged.home(link.b):
@@ -92,6 +87,17 @@ def join_short_streets(
             merged.join(link.a, link.b, [i])
             take_within(streets, around, merged, merged.home(link.a), length)
             changed.update(merged.nodes(merged.home(link.a)))
+
+
+def _in_yard(
+    streets: Streets, merged: Merged, link: Link, on_street: set[int], lit: set[int]
+) -> bool:
+    """Whether the ends of a service way lie in one small yard, without signals, at one street at most."""
+    homes = {merged.home(link.a), merged.home(link.b)}
+    nodes = [node for home in homes for node in merged.nodes(home)]
+    outside = sum(bool(on_street.intersection(merged.nodes(h))) for h in homes)
+    far = extent(streets, nodes) > WIDEST_YARD or len(nodes) > MOST_IN_YARD
+    return not (outside > 1 or far or homes & lit)
 
 
 def take_within(

@@ -23,6 +23,7 @@ from rushhour.roadnets.osm.ways.tags import (
     ACCESS_KEYS,
     CLASSES,
     NOTHING,
+    Class,
     Direction,
     Doubt,
     Tags,
@@ -45,7 +46,6 @@ def rules_of(
     place: ISO 3166, such as PT or US-OH, "" unknown. speeds: km/h by class, the user's defaults.
     notes: what was doubtful is appended. urban: it is in a built-up area.
     """
-    country = place[:2]
     one_way, reverse = direction_of(tags)
     if reverse:
         tags = turned_round(tags)
@@ -59,12 +59,7 @@ def rules_of(
     if ring and tags.get("oneway") == "no":
         text = "roundabout says oneway=no; taken as one-way"
         notes.append(Doubt("L08", text, {"forward": 1, "backward": 1}))
-    if tags.get("oneway") in ("reversible", "alternating"):
-        text = f"oneway={tags['oneway']}; taken as one lane each way"
-        notes.append(Doubt("L08", text, {"forward": 1, "backward": 0}))
-        ahead, back, both = 1, 1, 0
-    else:
-        ahead, back, both = lane_counts(tags, kind, one_way, country, notes)
+    ahead, back, both = _lanes_each_way(tags, kind, one_way, place[:2], notes)
     if len(closed) == 1:
         back = 0
     narrow = tags.get("lanes") == "1" and ahead > 0 and back > 0
@@ -102,6 +97,17 @@ def rules_of(
         line, tags.get("placement") == "transition",
     )  # fmt: skip
     return rules, reverse
+
+
+def _lanes_each_way(
+    tags: Tags, kind: Class, one_way: bool, country: str, notes: list[Doubt]
+) -> tuple[int, int, int]:
+    """Lanes ahead, back, and for both; of a way whose direction changes with the time one each way."""
+    if tags.get("oneway") in ("reversible", "alternating"):
+        text = f"oneway={tags['oneway']}; taken as one lane each way"
+        notes.append(Doubt("L08", text, {"forward": 1, "backward": 0}))
+        return 1, 1, 0
+    return lane_counts(tags, kind, one_way, country, notes)
 
 
 def _widened(way: Direction, more: int) -> Direction:
