@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rushhour.cli.common_options import add_json
 from rushhour.cli.outputs import FIGURE, H5, add_output, want_apart
@@ -10,6 +10,10 @@ from rushhour.cli.progress import bar, compile_bar
 from rushhour.cli.world_options import add_demand_options
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.words.durations import seconds
+
+if TYPE_CHECKING:
+    from rushhour.roadnets.model import Network
+    from rushhour.traffic.assignment.equilibrium import Assignment
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -38,13 +42,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def assign(args: argparse.Namespace) -> int:
     """Assign a demand; 1 where the wanted gap was not reached."""
     from rushhour.cli.world_fields import demanded
-    from rushhour.traffic.assignment.equilibrium import SPAN, Assignment
+    from rushhour.traffic.assignment.equilibrium import SPAN
     from rushhour.traffic.assignment.equilibrium import assign as assigned
-    from rushhour.traffic.assignment.files import (
-        load_assignment,
-        save_assignment,
-        write_sumo_routes,
-    )
+    from rushhour.traffic.assignment.files import load_assignment, save_assignment
     from rushhour.traffic.assignment.switching import Method
     from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
     from rushhour.traffic.settings.parameters import Parameters
@@ -57,7 +57,7 @@ def assign(args: argparse.Namespace) -> int:
     what: Any = bar(float(args.iterations), "iterations", "assigning")
     headed = args.json
 
-    def tell(found: Assignment) -> None:
+    def tell(found: "Assignment") -> None:
         nonlocal headed
         save_assignment(args.output, found)
         last = found.iterations[-1]
@@ -80,15 +80,7 @@ def assign(args: argparse.Namespace) -> int:
             )  # fmt: skip
         finally:
             what.close()
-    written = [args.output]
-    if args.sumo is not None:
-        write_sumo_routes(args.sumo, network, found.demand)
-        written.append(args.sumo)
-    if args.plot is not None:
-        from rushhour.viewer.plots_of_runs import save_gaps
-
-        save_gaps(args.plot, found.iterations, network.name)
-        written.append(args.plot)
+    written = [args.output, *_write(args, network, found)]
     least = min(one.gap for one in found.iterations)
     facts = {
         "network": network.name, "trips": len(found.demand), "gap": least, "reached": least <= args.gap,
@@ -99,6 +91,22 @@ def assign(args: argparse.Namespace) -> int:
     else:
         print(told(least, args.gap, written))
     return 0 if least <= args.gap else 1
+
+
+def _write(args: argparse.Namespace, network: "Network", found: "Assignment") -> list[Path]:
+    """Write the ways for SUMO and draw the gaps, where that was asked for."""
+    written = []
+    if args.sumo is not None:
+        from rushhour.traffic.assignment.files import write_sumo_routes
+
+        write_sumo_routes(args.sumo, network, found.demand)
+        written.append(args.sumo)
+    if args.plot is not None:
+        from rushhour.viewer.plots_of_runs import save_gaps
+
+        save_gaps(args.plot, found.iterations, network.name)
+        written.append(args.plot)
+    return written
 
 
 HEAD = f"{'iteration':>9} {'gap, %':>8} {'mean time, s':>13} {'delay, veh h':>13} {'left':>6} {'switched':>9} {'CPU, s':>8}"

@@ -100,37 +100,16 @@ def assign(
     driven, with walkers, or without a trip that may choose.
     """
     seed = whole_seed(seed)
-    for what, value, low in (("iterations", iterations, 1), ("span", span, dt)):
-        if not value >= low:
-            raise ParameterError(f"{what} {value:g}: wanted {low:g} or more")
-    if not 0.0 <= gap < 1.0:
-        raise ParameterError(f"gap {gap:g}: wanted 0 to 1, as 0.01")
-    if demand.walker.any():
-        raise DemandError("random walkers have no destination to be assigned to; leave them out")
-    want_trips(demand)
-    whole = route_demand(network, demand)
-    free = _free(whole, every_way)
-    if not free.any():
-        raise DemandError(
-            "no trip may choose its way: all are given, or have stops; let given ones choose with --all"
-        )
+    _check_numbers(iterations, span, dt, gap)
+    whole, free = _to_assign(network, demand, every_way)
     current = replace(whole, route_choice=np.full(whole.roads.size, WAY_GIVEN, np.uint8))
-    settings = {
-        "--method": method.name, "--share": f"{method.share:g}", "--interval": f"{span:g} s", "--dt": f"{dt:g} s",
-        "--seed": str(seed), "--all": "yes" if every_way else "no",
-        "--set": ", ".join(f"{k}={v}" for k, v in sorted((parameters or Parameters()).changed().items())),
-        "its rules": RULES,
-    }  # fmt: skip
+    parameters = parameters or Parameters()
+    settings = _settings(method, span, dt, seed, every_way, parameters)
     found = Assignment(current, current, settings=settings)
     if before is not None:
-        if not _same_trips(before.demand, whole):
-            raise DemandError(
-                "the trips to go on with are others than those of the demand; begin anew"
-            )
-        _want_same(before.settings, settings)
-        current = before.next
-        found = Assignment(before.demand, current, before.sums, list(before.iterations), settings)
-    solver = _Solver(network, whole, free, parameters or Parameters(), span, dt, seed)
+        found = _gone_on(before, whole, settings)
+        current = found.next
+    solver = _Solver(network, whole, free, parameters, span, dt, seed)
     first, routing = len(found.iterations), process_time()
     if first == 0 and (whole.route_choice == WAY_OPEN).any():
         current = solver.opened(current, method, gap)
@@ -146,28 +125,71 @@ def assign(
         times = sums.times(network, ALIKE)
         own, ways, fastest = solver.compared(current, times)
         now = relative_gap(own, fastest)
-        chosen = np.zeros(own.size, np.bool_)
-        after = tried = current
+        after, switched = current, 0
         if now > gap:
             steps_back = _steps_back(found.iterations, now, facts[0])
             if steps_back:
                 after = found.demand
                 _, ways, _ = solver.compared(after, times)
             shorter = replace(method, share=method.share * 0.5**steps_back)
-            chosen = solver.switchers(after, ways, sums, shorter, number)
-            after = solver.with_ways(after, ways, chosen)
+            after, switched = solver.switched(after, ways, sums, shorter, number)
         spent = process_time()
-        row = Iteration(number, now, *facts, int(chosen.sum()), opening + spent - started,
+        row = Iteration(number, now, *facts, switched, opening + spent - started,
                         opening + spent - routing)  # fmt: skip
         opening = 0.0
         found.iterations.append(row)
         if now <= best:
-            best, found.demand = now, tried
+            best, found.demand = now, current
         found.next = current = after
         tell(found)
         if now <= gap:
             break
     return found
+
+
+def _check_numbers(iterations: int, span: float, dt: float, gap: float) -> None:
+    """Refuse what no assignment can be made with."""
+    for what, value, low in (("iterations", iterations, 1), ("span", span, dt)):
+        if not value >= low:
+            raise ParameterError(f"{what} {value:g}: wanted {low:g} or more")
+    if not 0.0 <= gap < 1.0:
+        raise ParameterError(f"gap {gap:g}: wanted 0 to 1, as 0.01")
+
+
+def _to_assign(
+    network: Network, demand: Demand, every_way: bool
+) -> tuple[Demand, NDArray[np.bool_]]:
+    """The demand with ways from end to end, and which of its trips may choose; refused if none may."""
+    if demand.walker.any():
+        raise DemandError("random walkers have no destination to be assigned to; leave them out")
+    want_trips(demand)
+    whole = route_demand(network, demand)
+    free = _free(whole, every_way)
+    if not free.any():
+        raise DemandError(
+            "no trip may choose its way: all are given, or have stops; let given ones choose with --all"
+        )
+    return whole, free
+
+
+def _settings(
+    method: Method, span: float, dt: float, seed: int, every_way: bool, parameters: Parameters
+) -> dict[str, str]:
+    """What the ways depend on, by option."""
+    return {
+        "--method": method.name, "--share": f"{method.share:g}", "--interval": f"{span:g} s", "--dt": f"{dt:g} s",
+        "--seed": str(seed), "--all": "yes" if every_way else "no",
+        "--set": ", ".join(f"{k}={v}" for k, v in sorted(parameters.changed().items())),
+        "its rules": RULES,
+    }  # fmt: skip
+
+
+def _gone_on(before: Assignment, whole: Demand, settings: dict[str, str]) -> Assignment:
+    """Where an assignment of these trips ended, refused if it was of others or by other rules."""
+    if not _same_trips(before.demand, whole):
+        raise DemandError("the trips to go on with are others than those of the demand; begin anew")
+    _want_same(before.settings, settings)
+    return Assignment(before.demand, before.next, before.sums, list(before.iterations), settings)
 
 
 def _steps_back(before: list[Iteration], gap: float, mean_time: float) -> int:
@@ -283,8 +305,7 @@ class _Solver:
                 bar.update()
                 if now <= FIRST_PART * gap:
                     break
-                chosen = self.switchers(demand, ways, sums, method, number)
-                demand = self.with_ways(demand, ways, chosen)
+                demand, _ = self.switched(demand, ways, sums, method, number)
         return found
 
     def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int]]:
@@ -318,6 +339,13 @@ class _Solver:
             ways[bit] = router.ways(timed, first, last, depart)
             fastest[mine] = np.minimum(ways[bit].cost, own[mine])
         return own, ways, fastest
+
+    def switched(
+        self, demand: Demand, ways: dict[int, Ways], sums: Sums, method: Method, number: int
+    ) -> tuple[Demand, int]:
+        """The demand after some have switched to their fastest ways, and how many they are."""
+        chosen = self.switchers(demand, ways, sums, method, number)
+        return self.with_ways(demand, ways, chosen), int(chosen.sum())
 
     def switchers(
         self, demand: Demand, ways: dict[int, Ways], sums: Sums, method: Method, number: int

@@ -98,13 +98,7 @@ def read_matrix(
         pairs = _pairs(held.table, zones, network.name, scale)
     except NetworkError as error:  # of a value, by the readers that network files share
         raise DemandError(str(error)) from None
-    first = begin
-    if held.span is not None:
-        if period_s != PERIOD:
-            raise DemandError(
-                f"{path}: says that it is for {clock(held.span[0])} to {clock(held.span[1])}; leave the demand's period out"
-            )
-        first, period_s = held.span[0], held.span[1] - held.span[0]
+    first, period_s = _period_of(path, held.span, begin, period_s)
     drawn = _drawn(network, zones, pairs, seed, vehicle_type)
     depart = first + period_s * np.interp(
         uniform_all(seed, drawn.key, 0, STREAM + 1), edges, np.linspace(0.0, 1.0, edges.size)
@@ -120,26 +114,21 @@ def read_matrix(
             Trip(name, float(depart[t]), vehicle_type, roads, len(roads) == 1,
                  depart_lane=LANE_FREE, depart_speed_kind=SPEED_MAX)
         )  # fmt: skip
-    if drawn.faults:
-        i = min(drawn.faults)
-        bad = int(np.count_nonzero(drawn.first == BAD))
-        told = (
-            f"{pairs[i].where}: trips {pairs[i].name[:60]!r}: {drawn.faults[i]} "
-            f"({bad} trips of {len(drawn.faults)} such pairs)"
-        )
-        if not skip_bad_trips:
-            raise DemandError(f"{told}; correct them or leave them out with --skip-bad-trips")
-        builder.remarks.append(
-            Difference(f"trips of pairs that cannot be driven are left out: {told}")
-        )
-    if held.unused:
-        builder.remarks.append(
-            f"columns of {path.name} that are not used: {', '.join(held.unused)[:200]}"
-        )
-    within = int(np.count_nonzero(drawn.first == WITHIN))
-    if within:
-        builder.remarks.append(Difference(f"trips within one zone or place are left out: {within}"))
+    builder.remarks += _left_out(path.name, held.unused, pairs, drawn, skip_bad_trips)
     return builder.build()
+
+
+def _period_of(
+    path: Path, span: tuple[float, float] | None, begin: float, period: float
+) -> tuple[float, float]:
+    """Begin and length, s, of the time that volumes are for: the file's own, or what is given."""
+    if span is None:
+        return begin, period
+    if period != PERIOD:
+        raise DemandError(
+            f"{path}: says that it is for {clock(span[0])} to {clock(span[1])}; leave the demand's period out"
+        )
+    return span[0], span[1] - span[0]
 
 
 def _edges(profile: Sequence[float]) -> NDArray[np.float64]:
@@ -311,6 +300,29 @@ def _drawn(
     for i in np.unique(pair[left]).tolist():
         faults[i] = "no way from zone to zone"
     return _Drawn(pair, number, key, first, last, faults)
+
+
+def _left_out(
+    file: str, unused: tuple[str, ...], pairs: list[_Pair], drawn: _Drawn, skip_bad_trips: bool
+) -> list[str]:
+    """Remarks of what a file has and no trip came of; trips that cannot be driven are refused unless skipped."""
+    remarks: list[str] = []
+    if drawn.faults:
+        i = min(drawn.faults)
+        bad = int(np.count_nonzero(drawn.first == BAD))
+        told = (
+            f"{pairs[i].where}: trips {pairs[i].name[:60]!r}: {drawn.faults[i]} "
+            f"({bad} trips of {len(drawn.faults)} such pairs)"
+        )
+        if not skip_bad_trips:
+            raise DemandError(f"{told}; correct them or leave them out with --skip-bad-trips")
+        remarks.append(Difference(f"trips of pairs that cannot be driven are left out: {told}"))
+    if unused:
+        remarks.append(f"columns of {file} that are not used: {', '.join(unused)[:200]}")
+    within = int(np.count_nonzero(drawn.first == WITHIN))
+    if within:
+        remarks.append(Difference(f"trips within one zone or place are left out: {within}"))
+    return remarks
 
 
 class _Places:
