@@ -195,12 +195,8 @@ class Checker:
     def observe(self) -> None:
         """Check the frame that the world has just stepped."""
         world, found = self.world, self._found
-        net, veh, types, rules = (
-            world.network.arrays,
-            world.sim.veh,
-            world.sim.types,
-            world.sim.rules,
-        )
+        net, veh = world.network.arrays, world.sim.veh
+        types, rules = world.sim.types, world.sim.rules
         frame, dt = world.frame, world.dt
         self._make_room(0)
         if len(world.demand) > self._row_of_id.size:
@@ -238,27 +234,11 @@ class Checker:
             check_gaps(net, types, veh, now, before, found, self._bodies, frame)
         if world.sim.rules.passing_gain < inf:
             check_oncoming(net, types, veh, now, before, found, world.sim.grants.opposite, frame)
-        check_zones(
-            net,
-            now,
-            before,
-            found,
-            self._bodies,
-            self._light,
-            frame,
-            dt,
-            round(INSIDE_PATIENCE / dt),
+        inside, stuck, head = (
+            round(patience / dt) for patience in (INSIDE_PATIENCE, STUCK_PATIENCE, HEAD_PATIENCE)
         )
-        check_standing(
-            veh,
-            now,
-            before,
-            found,
-            frame,
-            dt,
-            round(STUCK_PATIENCE / dt),
-            round(HEAD_PATIENCE / dt),
-        )
+        check_zones(net, now, before, found, self._bodies, self._light, frame, dt, inside)
+        check_standing(veh, now, before, found, frame, dt, stuck, head)
         for i, body, stood in self._body_watch.look(world):
             where = (int(veh.id[i]), -1, int(veh.lane[i]), float(veh.s[i]))
             note(found, RAN_INTO_BODY, frame, *where, float(body), stood)

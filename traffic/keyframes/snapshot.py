@@ -19,6 +19,8 @@ from rushhour.traffic.commands.log import Command
 from rushhour.traffic.sim.fields import CONNECTOR, DETECTOR, PROGRAM, ROAD_LANE, saved
 
 if TYPE_CHECKING:
+    from rushhour.traffic.liveness.rings import Rings
+    from rushhour.traffic.sim.sim import Sim
     from rushhour.traffic.world import World
 
 # Attributes of a world and of its parts.
@@ -148,7 +150,7 @@ def table_of(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     """Copy the state of a world. logs: also the finished trips and the commands so far."""
     sim = world.sim
-    veh, order, grants, lights = sim.veh, sim.order, sim.grants, sim.lights
+    veh, order = sim.veh, sim.order
     waiting, detours, rerouting = sim.waiting, world.routing.detours, world.routing.rerouting
     slots = np.flatnonzero(veh.lane >= 0).astype(np.int32)
     aside = sim.verge.rows
@@ -167,23 +169,7 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
             }
         ),
         "order": table_of({"slot": order.slot[: sim.n]}),
-        "lanes": table_of(
-            {
-                "end": order.start[1:], "over": order.over, "over_rear": order.over_rear,
-                "load": order.load, "stops_on": sim.routes.stops_on,
-            }
-        ),
-        "road_lanes": table_of(
-            {
-                "closed": sim.closed, "will_close": sim.will_close,
-                **{name: getattr(grants, name) for name in saved(Grants, ROAD_LANE)},
-            }
-        ),
-        "connectors": table_of({name: getattr(grants, name) for name in saved(Grants, CONNECTOR)}),
-        "programs": table_of(
-            {name: getattr(lights, name) for name in saved(Lights, PROGRAM)}
-        ),
-        "detectors": table_of({name: getattr(lights, name) for name in saved(Lights, DETECTOR)}),
+        **_road_tables(sim),
         "roads": table_of({"head": waiting.head, "tail": waiting.tail}),
         "travel_times": table_of(
             {
@@ -222,17 +208,33 @@ def take_snapshot(world: "World", logs: bool = True) -> Snapshot:
     return Snapshot(tables, numbers)
 
 
+def _road_tables(sim: "Sim") -> dict[str, NDArray[Any]]:
+    """What lanes, connectors and signals hold."""
+    order, grants, lights = sim.order, sim.grants, sim.lights
+    return {
+        "lanes": table_of(
+            {
+                "end": order.start[1:], "over": order.over, "over_rear": order.over_rear,
+                "load": order.load, "stops_on": sim.routes.stops_on,
+            }
+        ),
+        "road_lanes": table_of(
+            {
+                "closed": sim.closed, "will_close": sim.will_close,
+                **{name: getattr(grants, name) for name in saved(Grants, ROAD_LANE)},
+            }
+        ),
+        "connectors": table_of({name: getattr(grants, name) for name in saved(Grants, CONNECTOR)}),
+        "programs": table_of(
+            {name: getattr(lights, name) for name in saved(Lights, PROGRAM)}
+        ),
+        "detectors": table_of({name: getattr(lights, name) for name in saved(Lights, DETECTOR)}),
+    }  # fmt: skip
+
+
 def _numbers(world: "World") -> dict[str, Any]:
     """What is no array: counters, lists, and the rings."""
     sim, control = world.sim, world.control
-    rings = list(world.rings.named)
-    place = {id(ring): i for i, ring in enumerate(rings)}
-    standing: list[tuple[int, int]] = []
-    for lane, ring in world.rings.standing.items():
-        if id(ring) not in place:
-            place[id(ring)] = len(rings)
-            rings.append(ring)
-        standing.append((lane, place[id(ring)]))
     return {
         "frame": world.frame,
         "trips": len(world.demand),
@@ -247,26 +249,7 @@ def _numbers(world: "World") -> dict[str, Any]:
         "minds_changed": world.routing.minds.changed,
         "turned_across": world.routing.minds.turned_across,
         "rerouted": world.routing.detours.total,
-        "rings_found": world.rings.found,
-        "rings_resolved": world.rings.resolved,
-        "rings_longest": world.rings.longest,
-        "rings": [
-            [
-                list(ring.lanes),
-                ring.since,
-                ring.begun,
-                ring.until,
-                ring.rerouted,
-                ring.rotated,
-                ring.removed,
-                ring.let_in,
-                ring.closed_up,
-                list(ring.waits),
-            ]
-            for ring in rings
-        ],
-        "rings_named": len(world.rings.named),
-        "rings_standing": [list(pair) for pair in standing],
+        **_ring_numbers(world.rings),
         "told": sim.told,
         "doomed": list(control.doomed),
         "becomes": [[number, what] for number, what in control.fleet.becomes.items()],
@@ -289,6 +272,32 @@ def _numbers(world: "World") -> dict[str, Any]:
         "choosing": world.routing.choosing.numbers,
         "coming": [plain_command(command) for command in world.commands.coming],
     }
+
+
+def _ring_numbers(found: "Rings") -> dict[str, Any]:
+    """The rings that are kept by name or stand, and which of them stand at which lane."""
+    rings = list(found.named)
+    place = {id(ring): i for i, ring in enumerate(rings)}
+    standing: list[tuple[int, int]] = []
+    for lane, ring in found.standing.items():
+        if id(ring) not in place:
+            place[id(ring)] = len(rings)
+            rings.append(ring)
+        standing.append((lane, place[id(ring)]))
+    return {
+        "rings_found": found.found,
+        "rings_resolved": found.resolved,
+        "rings_longest": found.longest,
+        "rings": [
+            [
+                list(ring.lanes), ring.since, ring.begun, ring.until, ring.rerouted, ring.rotated,
+                ring.removed, ring.let_in, ring.closed_up, list(ring.waits),
+            ]
+            for ring in rings
+        ],
+        "rings_named": len(found.named),
+        "rings_standing": [list(pair) for pair in standing],
+    }  # fmt: skip
 
 
 def plain_command(command: Command) -> list[Any]:

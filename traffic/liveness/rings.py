@@ -122,6 +122,13 @@ class Rings(Part):
                 ring.until = frame
                 self.longest = max(self.longest, frame - ring.since)
         self.standing = elsewhere | now
+        return self._act(veh, order, grants, now, members, frame)
+
+    def _act(
+        self, veh: Vehicles, order: Order, grants: Grants, now: dict[int, Ring],
+        members: dict[int, list[int]], frame: int,
+    ) -> tuple[list[int], list[int]]:  # fmt: skip
+        """Help the rings that stand for long, by the policy: who must choose again, and who must leave."""
         again: list[int] = []
         gone: list[int] = []
         busy: set[int] = set()

@@ -99,24 +99,13 @@ class Recorder:
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        world: "World",
-        every: float = 1.0,
-        measures: "Measures | None" = None,
-        *,
-        mode: str = BOTH,
-        keyframe_every: float = KEYFRAME_EVERY,
-        until: float | None = None,
-        precision: str = STANDARD,
-        packing: str = PLAIN,
-        fields: Iterable[str] | None = None,
-        region: Region | None = None,
-        most: int | None = None,
-        give_up_after: float | None = None,
-        on_full: str = END,
-        tell: Callable[[str], None] = lambda what: None,
-    ) -> None:
+        self, path: str | Path, world: "World", every: float = 1.0,
+        measures: "Measures | None" = None, *, mode: str = BOTH,
+        keyframe_every: float = KEYFRAME_EVERY, until: float | None = None,
+        precision: str = STANDARD, packing: str = PLAIN, fields: Iterable[str] | None = None,
+        region: Region | None = None, most: int | None = None, give_up_after: float | None = None,
+        on_full: str = END, tell: Callable[[str], None] = lambda what: None,
+    ) -> None:  # fmt: skip
         for what, given, known in (
             ("on full", on_full, ON_FULL),
             ("mode", mode, MODES),

@@ -70,23 +70,10 @@ class Minds(Part):
         )
 
     def change(
-        self,
-        veh: Vehicles,
-        order: Order,
-        routes: Routes,
-        types: Types,
-        grants: Grants,
-        rules: Rules,
-        frame: int,
-        seed: int,
-        efforts: NDArray[np.float64],
-        also: Sequence[int],
-        first: int,
-        last: int,
-        quotas: Quotas,
-        counted: NDArray[np.bool_],
-        shared: "SharedWays",
-    ) -> Routes:
+        self, veh: Vehicles, order: Order, routes: Routes, types: Types, grants: Grants,
+        rules: Rules, frame: int, seed: int, efforts: NDArray[np.float64], also: Sequence[int],
+        first: int, last: int, quotas: Quotas, counted: NDArray[np.bool_], shared: "SharedWays",
+    ) -> Routes:  # fmt: skip
         """Let those who have waited long enough choose again; returns the routes, maybe grown.
 
         also: slots of others that must, whatever they have waited and are drawn. first, last: of the

@@ -258,20 +258,6 @@ def times_of(
     for phase in greens_of(shown):
         if not (shown[phase] == YELLOW).any():
             want([phase], min(least, max(float(given[phase]), 1.0)))
-    fixed = np.full(p, -1, np.int64)
-    ends = shown == YELLOW
-    for phase in range(p):
-        now = np.flatnonzero(ends[phase])
-        if not now.size:
-            continue
-        # A yellow over several phases is shared out by what is left of it.
-        left = []
-        for m in now.tolist():
-            run = next(r for r in runs_of(ends[:, m]) if phase in r)
-            done = sum(max(int(fixed[q]), 0) for q in run[: run.index(phase)])
-            later = len(run) - 1 - run.index(phase)
-            left.append(max(1, int(yellow[m]) - done - later))
-        fixed[phase] = max(left)
     for m in range(members.size):
         greens = runs_of(green[:, m])
         for run in greens:
@@ -296,7 +282,27 @@ def times_of(
                         want(gap, int(between[m, j]))
     kept = list(rows.values())
     mask = np.array([m for m, _ in kept], np.int64).reshape(-1, p)
+    fixed = _yellow_phases(shown == YELLOW, yellow)
     return Times(mask, np.array([s for _, s in kept], np.int64), fixed)
+
+
+def _yellow_phases(ends: Bools, yellow: Ints) -> Ints:
+    """Seconds of each phase in which links of members end, (phases, members), by their yellow; -1 of others."""
+    p = ends.shape[0]
+    fixed = np.full(p, -1, np.int64)
+    for phase in range(p):
+        now = np.flatnonzero(ends[phase])
+        if not now.size:
+            continue
+        # A yellow over several phases is shared out by what is left of it.
+        left = []
+        for m in now.tolist():
+            run = next(r for r in runs_of(ends[:, m]) if phase in r)
+            done = sum(max(int(fixed[q]), 0) for q in run[: run.index(phase)])
+            later = len(run) - 1 - run.index(phase)
+            left.append(max(1, int(yellow[m]) - done - later))
+        fixed[phase] = max(left)
+    return fixed
 
 
 def walks_of(network: Network, standard: Standard) -> dict[int, float]:
