@@ -19,7 +19,6 @@ from rushhour.kernels.core.random import uniform
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.trips import has_stops
 from rushhour.kernels.core.vehicles import (
-    AT_STOP,
     CONFLICT,
     CURVE,
     FREE,
@@ -32,7 +31,6 @@ from rushhour.kernels.core.vehicles import (
     PASSED,
     PATH,
     STREAM_DAWDLE,
-    YIELDS,
     Grants,
     Order,
     Routes,
@@ -40,12 +38,11 @@ from rushhour.kernels.core.vehicles import (
     Vehicles,
 )
 from rushhour.kernels.driving.speeds_ahead import (
-    sight_speed,
+    speed_onto,
     speed_over,
     speed_to_end,
-    speed_to_later_stop,
+    speed_to_lane,
     speed_to_line,
-    speed_to_slower,
     speed_to_stop,
 )
 from rushhour.kernels.following.car_following import (
@@ -65,7 +62,6 @@ from rushhour.kernels.following.lane_gaps import (
     rear_beside,
 )
 from rushhour.kernels.following.own_models import followed_acceleration
-from rushhour.kernels.following.stop_signs import stops_at
 from rushhour.kernels.junctions.diverging import Partings
 from rushhour.kernels.lanes.overtaking import is_passed, last_beside, leader_beside, oncoming_speed
 
@@ -150,161 +146,244 @@ def fall_back(
 
 
 @kernel(forceinline=True)
+def acceleration_to_let_in(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, lets_in: int, asked: float, merges: int,
+    opening: float, v0: float, min_gap: float, time_gap: float, dt: float,
+) -> tuple[float, int]:  # fmt: skip
+    """Acceleration (m/s^2) of i behind whom it lets in, or else who merges before it, and who that is;
+    inf, -1. asked: m to the rear of who asks on a lane ahead, opening: of who merges; inf."""
+    v = veh.speed[i]
+    if lets_in >= 0:
+        merges = lets_in
+        opening = asked
+        if asked == inf:
+            opening = rear_beside(net, veh, merges, veh.lane[i], 0.0) - veh.s[i]
+    elif merges < 0 or veh.speed[merges] >= v + OPENS:
+        return inf, -1
+    keep = min_gap if asked < inf else LETS_IN * types.min_gap[veh.type[i]]
+    a = fall_back(veh, types, i, merges, lets_in >= 0, keep, v0, opening, min_gap, time_gap, dt)
+    return a, merges
+
+
+@kernel(forceinline=True)
+def rests_in_queue(
+    veh: Vehicles, order: Order, i: int, lane: int, p: int, min_gap: float
+) -> bool:  # fmt: skip
+    """Whether i, at place p of the order, stands in a queue that has closed up before it.
+
+    Nothing else matters to it then: half of a full city stands so. Writes what it does there.
+    """
+    if veh.speed[i] != 0.0 or p <= order.start[lane]:
+        return False
+    leader = order.slot[p - 1]
+    if veh.s[leader] - veh.length[leader] - veh.s[i] > min_gap:
+        return False
+    veh.accel[i] = 0.0
+    told = veh.told[i] != NOTHING
+    veh.reason[i] = HAZARD if told else LEADER
+    veh.blocker[i] = -1 if told else veh.id[leader]
+    return True
+
+
+@kernel(forceinline=True)
+def wanted_speeds(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, lane: int, dt: float
+) -> tuple[float, float, float]:
+    """Speed (m/s) that i wants where it is, the same for its model, and what a bend there allows it
+    after the frame; inf."""
+    want = aimed_speed(net, veh, types, i, lane)
+    if net.lanes.profile_start[lane] < net.lanes.profile_start[lane + 1]:
+        v = veh.speed[i]
+        bend = bend_speed(net.lanes, lane, veh.s[i] + 0.5 * v * dt)
+        if bend < want:
+            # Held by the bend, not by its wish, it keeps the gap of one who would like to be faster:
+            # near the wish IDM's gaps grow beyond the time gap.
+            want = max(bend, 1.0)
+            return want, UNBOUND, max(want, v - types.decel[veh.type[i]] * dt)
+    return want, want, inf
+
+
+@kernel(forceinline=True)
+def leader_in_lane(
+    veh: Vehicles, types: Types, order: Order, lane: int, p: int, beside: bool
+) -> tuple[int, float, float]:
+    """Who is the leader in the lane of the one at place p of the order, else the rear that hangs over its
+    end, with the gap (m) and its speed (m/s); -1, inf, 0. beside: somebody passes there."""
+    s = veh.s[order.slot[p]]
+    if beside:
+        gap, v_lead, j = leader_beside(veh, types, order, lane, p)
+        return int(j), float(gap), float(v_lead)
+    if p > order.start[lane]:
+        j = order.slot[p - 1]
+        return int(j), float(veh.s[j] - veh.length[j] - s), float(veh.speed[j])
+    j = order.over[lane]
+    if j >= 0:
+        return int(j), float(order.over_rear[lane] - s), float(veh.speed[j])
+    return -1, inf, 0.0
+
+
+@kernel(forceinline=True)
+def leader_ahead(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, i: int,
+    lets_in: int, ways: int, look: float, min_gap: float, frame: int, dt: float,
+) -> tuple[int, float, int, float]:  # fmt: skip
+    """Who is the first on the next `ways` connectors of i's path and the lanes between, within look m,
+    and the gap (m); -1, inf. And whom i lets in: lets_in, or who asks to come in before that, on a
+    way without lines, with the metres to its rear."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane, v = veh.lane[i], veh.speed[i]
+    d = net.lanes.length[lane] - veh.s[i]
+    on_connector = lane >= n_road_lanes
+    k = lane - n_road_lanes
+    open_way = not on_connector or net.connectors.free[k]  # nobody has to stop on the way
+    leader, gap, asked, q = -1, inf, inf, 0
+    while d < look and leader < 0:
+        if not on_connector:
+            if q >= ways:
+                break
+            k = veh.path[i, q]
+            leader, gap = last_on(veh, order, n_road_lanes + k, d)
+            if leader >= 0:
+                break
+            open_way = open_way and net.connectors.free[k]
+            d += net.lanes.length[n_road_lanes + k]
+            q += 1
+        on_connector = False
+        road_lane = net.connectors.to_lane[k]
+        if lets_in < 0 and open_way and grants.asked_in[road_lane] == frame:
+            j = grants.asking[road_lane]
+            room = rear_beside(net, veh, j, road_lane, d)
+            b = types.decel[veh.type[i]] if veh.speed[j] < 0.1 else COOPERATION
+            if room > braking_gap(v, veh.speed[j], b, dt, min_gap):
+                lets_in, asked = j, room
+        leader, gap = last_on(veh, order, road_lane, d)
+        if grants.passers[road_lane] > 0 and order.start[road_lane] < order.start[road_lane + 1]:
+            leader = last_beside(veh, order, road_lane)
+            gap = d + veh.s[leader] - veh.length[leader]
+        d += net.lanes.length[road_lane]
+    return leader, gap, lets_in, asked
+
+
+@kernel(forceinline=True)
+def speed_along_path(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    partings: Partings, rules: Rules, i: int, stops: bool, look: float, min_gap: float, frame: int,
+    dt: float,
+) -> tuple[float, int, int, int, float, int, bool]:  # fmt: skip
+    """Speed (m/s) that lines, limits, bends, others on connectors, and the stop of its trip allow i within
+    look m of its path, why and for whom. Then who merges before it and the gap (m) to its rear; how
+    many connectors of its path it may take there; and whether it may not cross the first line."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane, decel = veh.lane[i], types.decel[veh.type[i]]
+    most, reason, blocker, merges, opening = inf, FREE, -1, -1, inf
+    d = net.lanes.length[lane] - veh.s[i]
+    on_connector = lane >= n_road_lanes
+    k = lane - n_road_lanes
+    if on_connector:
+        most, reason, blocker, merges, opening = speed_over(
+            net, veh, types, order, grants, partings, i, k, -veh.s[i], decel, dt
+        )
+    q, shut = 0, False
+    while d < look:
+        if not on_connector:
+            k = veh.path[i, q] if q < PATH else -1
+            if k < 0:
+                limit = speed_to_end(net, veh, rules, i, q, d, decel, dt)
+                if limit < most:
+                    most, reason, blocker = limit, LANE_CHANGE, -1
+                break
+            shut = not net.connectors.free[k] and (q >= veh.granted[i] or frame < veh.go[i])
+            if shut:
+                granted = q < veh.granted[i]
+                limit, why, whom = speed_to_line(net, veh, rules, i, k, granted, d, decel, dt)
+                if limit < most:
+                    most, reason, blocker = limit, why, whom
+                break
+            limit, why, whom, j, room = speed_onto(
+                net, veh, types, order, grants, partings, rules, i, k, q, d, decel, dt
+            )
+            if limit < most:
+                most, reason, blocker = limit, why, whom
+            if room < opening:
+                merges, opening = j, room
+            d += net.lanes.length[n_road_lanes + k]
+            q += 1
+        on_connector = False
+        ahead = net.connectors.to_lane[k]
+        limit, why = speed_to_lane(
+            net, veh, routes, order, rules, i, ahead, stops, d, min_gap, decel, dt
+        )
+        if limit < most:
+            most, reason, blocker = limit, why, -1
+        d += net.lanes.length[ahead]
+    if stops and lane < n_road_lanes:
+        limit, why = speed_to_stop(net, veh, routes, order, i, min_gap, decel, dt)
+        if limit < most:
+            most, reason, blocker = limit, why, -1
+    return most, reason, blocker, merges, opening, q, shut and q == 0
+
+
+@kernel(forceinline=True)
+def settle_acceleration(
+    veh: Vehicles, types: Types, i: int, a: float, want: float, reason: int, blocker: int
+) -> None:
+    """Let i accelerate by a (m/s^2) as far as it can, or halt where it is told to, and note why."""
+    t, v = veh.type[i], veh.speed[i]
+    a = max(a, -types.emergency[t])
+    veh.accel[i] = min(a, types.accel[t])
+    if v > 0.95 * want and a > -0.1:
+        reason, blocker = FREE, -1
+    if veh.told[i] != NOTHING and veh.around[i] == 0:  # who passes comes back into its lane first
+        veh.accel[i] = min(a, -halting_brake(veh, types, i) if v > 0.0 else 0.0)
+        reason, blocker = HAZARD, -1
+    veh.reason[i] = reason
+    veh.blocker[i] = blocker
+
+
+@kernel(forceinline=True)
 def drive_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
     partings: Partings, rules: Rules, p: int, frame: int, dt: float, seed: int,
 ) -> None:  # fmt: skip
     """Choose the acceleration of the vehicle at place p of the order; see module."""
     i = order.slot[p]
-    lane = veh.lane[i]
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    t = veh.type[i]
-    s, v = veh.s[i], veh.speed[i]
+    lane, t, v = veh.lane[i], veh.type[i], veh.speed[i]
+    on_road = lane < net.lanes.out_start.shape[0] - 1
     min_gap = types.min_gap[t]
     if frame < veh.closes_up[i]:
         min_gap = min(min_gap, CLOSED_UP)
-    accel, decel = types.accel[t], types.decel[t]
     lets_in = veh.yields_to[i]
     if lets_in >= 0:
         veh.yields_to[i] = -1
-    # In a queue that has closed up nothing else matters: half of a full city stands in one.
-    beside = lane < n_road_lanes and grants.passers[lane] > 0
+    beside = on_road and grants.passers[lane] > 0
     stops = has_stops(veh, routes, i)
-    if v == 0.0 and p > order.start[lane] and not stops and not beside:
-        leader = order.slot[p - 1]
-        gap = veh.s[leader] - veh.length[leader] - s
-        if gap <= min_gap:
-            veh.accel[i] = 0.0
-            told = veh.told[i] != NOTHING
-            veh.reason[i] = HAZARD if told else LEADER
-            veh.blocker[i] = -1 if told else veh.id[leader]
-            return
+    if not stops and not beside and rests_in_queue(veh, order, i, lane, p, min_gap):
+        return
+    want, v0, nxt = wanted_speeds(net, veh, types, i, lane, dt)
+    reason, blocker = CURVE if nxt < inf else FREE, -1
+    leader, gap, v_lead = leader_in_lane(veh, types, order, lane, p, beside)
     time_gap = types.time_gap[t]
-    v0 = want = aimed_speed(net, veh, types, i, lane)
-    reason, blocker = FREE, -1
-    nxt = inf  # next speed allowed by hard constraints
-    if net.lanes.profile_start[lane] < net.lanes.profile_start[lane + 1]:
-        bend = bend_speed(net.lanes, lane, s + 0.5 * v * dt)
-        if bend < v0:
-            # Held by the bend, not by its wish, it keeps the gap of one who would like to be faster:
-            # near the wish IDM's gaps grow beyond the time gap.
-            want = max(bend, 1.0)
-            v0 = UNBOUND
-            nxt = max(want, v - decel * dt)
-            reason = CURVE
-
-    # The leader in the lane; failing that, the rear that hangs over the lane's end.
-    gap, v_lead, leader = inf, 0.0, -1
-    if beside:
-        gap, v_lead, leader = leader_beside(veh, types, order, lane, p)
-    elif p > order.start[lane]:
-        leader = order.slot[p - 1]
-        gap = veh.s[leader] - veh.length[leader] - s
-        v_lead = veh.speed[leader]
-    elif order.over[lane] >= 0:
-        leader = order.over[lane]
-        gap = order.over_rear[lane] - s
-        v_lead = veh.speed[leader]
-
-    # Ahead along the path: lines, limits, bends, leaders.
-    stop_lane = routes.stop_lane[veh.stop[i]] if stops else -1
     look = look_distance(v, min_gap, time_gap, types.mean_accel[t], dt)
-    d = net.lanes.length[lane] - s
-    q = 0
-    on_connector = lane >= n_road_lanes
-    merges, opening = -1, inf  # behind whom, and the gap to it
-    asked = inf  # m to the rear of somebody on a lane ahead who asks to be let in
-    open_way = True  # nobody has to stop on the way
-    if on_connector:
-        k = lane - n_road_lanes
-        open_way = net.connectors.free[k]
-        limit, why, whom, merges, opening = speed_over(
-            net, veh, types, order, grants, partings, i, k, -s, decel, dt
+    limit, why, whom, merges, opening, ways, shut = speed_along_path(
+        net, veh, types, routes, order, grants, partings, rules, i, stops, look, min_gap, frame, dt
+    )
+    if limit < nxt:
+        nxt, reason, blocker = limit, why, whom
+    if shut and p == order.start[lane]:
+        time_gap = 0.0  # who is to stop at the line keeps only clear of those who are past it
+    asked = inf
+    if leader < 0:
+        leader, gap, lets_in, asked = leader_ahead(
+            net, veh, types, order, grants, i, lets_in, ways, look, min_gap, frame, dt
         )
-        if limit < nxt:
-            nxt, reason, blocker = limit, why, whom
-    while d < look:
-        if on_connector:
-            road_lane = net.connectors.to_lane[lane - n_road_lanes]
-            on_connector = False
-        else:
-            k = veh.path[i, q] if q < PATH else -1
-            if k < 0:
-                limit = speed_to_end(net, veh, rules, i, q, d, decel, dt)
-                if limit < nxt:
-                    nxt, reason, blocker = limit, LANE_CHANGE, -1
-                if q == 0 and limit < inf:
-                    look = d
-                break
-            if not net.connectors.free[k] and (q >= veh.granted[i] or frame < veh.go[i]):
-                granted = q < veh.granted[i]
-                limit, why, whom = speed_to_line(net, veh, rules, i, k, granted, d, decel, dt)
-                if limit < nxt:
-                    nxt, reason, blocker = limit, why, whom
-                if q == 0 and p == order.start[lane]:
-                    # Who is to stop at the line keeps only clear of those who are past it.
-                    time_gap = 0.0
-                break
-            step = n_road_lanes + k
-            rolls = stops_at(net, veh, i, q)
-            limit, why = speed_to_slower(net, veh, rules, i, step, rolls, d, dt)
-            if limit < nxt:
-                nxt, reason, blocker = limit, why, -1
-            if not net.connectors.free[k]:
-                limit = sight_speed(net, veh, grants, i, k, d, decel, dt)
-                if limit < nxt:
-                    nxt, reason, blocker = limit, YIELDS, -1
-            limit, why, whom, j, room = speed_over(
-                net, veh, types, order, grants, partings, i, k, d, decel, dt
-            )
-            if limit < nxt:
-                nxt, reason, blocker = limit, why, whom
-            if room < opening:
-                merges, opening = j, room
-            if leader < 0:
-                leader, gap = last_on(veh, order, step, d)
-                v_lead = veh.speed[leader] if leader >= 0 else 0.0
-            open_way = open_way and net.connectors.free[k]
-            d += net.lanes.length[step]
-            road_lane = net.connectors.to_lane[k]
-            q += 1
-        limit, why = speed_to_slower(net, veh, rules, i, road_lane, False, d, dt)
-        if limit < nxt:
-            nxt, reason, blocker = limit, why, -1
-        if stop_lane >= 0:
-            limit = speed_to_later_stop(
-                net, veh, routes, order, i, road_lane, d, min_gap, decel, dt
-            )
-            if limit < nxt:
-                nxt, reason, blocker = limit, AT_STOP, -1
-        if lets_in < 0 and leader < 0 and open_way and grants.asked_in[road_lane] == frame:
-            j = grants.asking[road_lane]
-            room = rear_beside(net, veh, j, road_lane, d)
-            b = decel if veh.speed[j] < 0.1 else COOPERATION
-            if room > braking_gap(v, veh.speed[j], b, dt, min_gap):
-                lets_in, asked = j, room
-        if leader < 0:
-            leader, gap = last_on(veh, order, road_lane, d)
-            if (
-                grants.passers[road_lane] > 0
-                and order.start[road_lane] < order.start[road_lane + 1]
-            ):
-                leader = last_beside(veh, order, road_lane)
-                gap = d + veh.s[leader] - veh.length[leader]
-            v_lead = veh.speed[leader] if leader >= 0 else 0.0
-        d += net.lanes.length[road_lane]
-    if stop_lane >= 0 and lane < n_road_lanes:
-        limit, why = speed_to_stop(net, veh, routes, order, i, min_gap, decel, dt)
-        if limit < nxt:
-            nxt, reason, blocker = limit, why, -1
-
+        v_lead = veh.speed[leader] if leader >= 0 else 0.0
     a = follow(veh, types, i, want, v0, gap, v_lead, min_gap, time_gap, frame, dt, seed)
     if leader >= 0:
         guard = guard_speed(v, gap - MIN_GAP_SHARE * min_gap, v_lead, types.emergency[t], dt)
         a = min(a, (guard - v) / dt)
-        if (nxt - v) / dt > a and (reason != CURVE or gap < look) and a < 0.5 * accel:
+        if (nxt - v) / dt > a and (reason != CURVE or gap < look) and a < 0.5 * types.accel[t]:
             reason, blocker = LEADER, veh.id[leader]
-    if lane < n_road_lanes and grants.opposite[lane] >= 0:
+    if on_road and grants.opposite[lane] >= 0:
         limit = oncoming_speed(net, veh, types, order, grants, i, lane, dt)
         if limit < nxt:
             nxt = limit
@@ -314,23 +393,12 @@ def drive_vehicle(
         a = min(a, (nxt - v) / dt)
     if beside and a > 0.0 and is_passed(veh, order, lane, i):
         a, reason = 0.0, PASSED
-    if lets_in >= 0:
-        merges = lets_in
-        opening = asked if asked < inf else rear_beside(net, veh, merges, lane, 0.0) - s
-    if merges >= 0 and (lets_in >= 0 or veh.speed[merges] < v + OPENS):
-        keep = min_gap if asked < inf else LETS_IN * types.min_gap[t]
-        b = fall_back(veh, types, i, merges, lets_in >= 0, keep, v0, opening, min_gap, time_gap, dt)
-        if b < a:
-            a, reason, blocker = b, LANE_CHANGE if lets_in >= 0 else CONFLICT, veh.id[merges]
-    a = max(a, -types.emergency[t])
-    veh.accel[i] = min(a, accel)
-    if v > 0.95 * want and a > -0.1:
-        reason, blocker = FREE, -1
-    if veh.told[i] != NOTHING and veh.around[i] == 0:  # who passes comes back into its lane first
-        veh.accel[i] = min(a, -halting_brake(veh, types, i) if v > 0.0 else 0.0)
-        reason, blocker = HAZARD, -1
-    veh.reason[i] = reason
-    veh.blocker[i] = blocker
+    b, whom = acceleration_to_let_in(
+        net, veh, types, i, lets_in, asked, merges, opening, v0, min_gap, time_gap, dt
+    )
+    if b < a:
+        a, reason, blocker = b, LANE_CHANGE if lets_in >= 0 else CONFLICT, veh.id[whom]
+    settle_acceleration(veh, types, i, a, want, reason, blocker)
 
 
 @kernel

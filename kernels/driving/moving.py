@@ -178,16 +178,112 @@ def serve_stop(
 
 
 @kernel(forceinline=True)
+def slide_sideways(veh: Vehicles, rules: Rules, i: int, v: float, dt: float) -> None:
+    """Bring i, at v m/s, a frame nearer to where it is to be across its lane."""
+    if veh.lateral[i] == veh.swerve[i]:
+        return
+    step = 3.5 * dt / rules.lane_change_time
+    if veh.around[i] > 0 and v < 2.0:
+        step = CREEP * dt
+    off = veh.lateral[i] - veh.swerve[i]
+    veh.lateral[i] = veh.swerve[i] if abs(off) <= step else veh.lateral[i] - copysign(step, off)
+
+
+@kernel(forceinline=True)
+def time_standstill(veh: Vehicles, i: int, frame: int) -> None:
+    """Let the clocks of i run or stop, by the speed that it has now."""
+    if veh.speed[i] >= STANDING:
+        end_standstill(veh, i, frame)
+    elif stands_for_long(veh, i):
+        veh.stopped[i] += 1
+    else:
+        begin_standstill(veh, i, frame)
+
+
+@kernel(forceinline=True)
+def has_arrived(veh: Vehicles, routes: Routes, i: int, s: float, length: float) -> bool:
+    """Whether the trip of i ends s m along a road lane of this length."""
+    if not is_on_last_road(veh, i) or s < min(routes.arrival[veh.trip[i]], length):
+        return False
+    return not has_stops(veh, routes, i) or s >= length
+
+
+@kernel(forceinline=True)
+def hold_at_line(
+    veh: Vehicles, types: Types, i: int, lane: int, length: float, v: float,
+    tally: NDArray[np.int64],
+) -> float:  # fmt: skip
+    """Stop i, that drove v m/s, before the line at the end of a lane; returns its place there (m)."""
+    room = length - LAST_PLACE - veh.s[i]
+    if lane == veh.lane[i] and v * v <= 2.0 * types.emergency[veh.type[i]] * room:
+        veh.accel[i] = -0.5 * v * v / room  # it stands before the frame ends
+    else:
+        tally[TALLY_OVERRUN] += 1
+    veh.speed[i] = 0.0
+    return float(length - LAST_PLACE)
+
+
+@kernel(forceinline=True)
+def cross_line(net: NetworkArrays, veh: Vehicles, i: int, lane: int) -> int:
+    """Vehicle i leaves a road lane by the first connector of its path; returns the lane of that."""
+    k = veh.path[i, 0]
+    across = net.connectors.from_lane[k] - lane
+    if across != 0:  # it turns from a lane that does not lead there
+        veh.lateral[i] -= across * net.lanes.width[lane]
+    for q in range(PATH - 1):
+        veh.path[i, q] = veh.path[i, q + 1]
+    veh.path[i, PATH - 1] = -1
+    veh.granted[i] = max(0, veh.granted[i] - 1)
+    veh.draws[i] += 1
+    leave_line(veh, i)
+    return int(net.lanes.out_start.shape[0] - 1 + k)
+
+
+@kernel(forceinline=True)
+def go_along_path(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int, s: float,
+    v: float, seed: int, tally: NDArray[np.int64], efforts: NDArray[np.float64],
+) -> float:  # fmt: skip
+    """Bring i, that comes s m along its lane, to the lane on which it ends the frame, or to where it leaves;
+    returns its place there (m). v: m/s before the frame."""
+    n_road_lanes = net.lanes.out_start.shape[0] - 1
+    lane = int(veh.lane[i])
+    while True:
+        length = net.lanes.length[lane]
+        on_road = lane < n_road_lanes
+        if on_road and has_arrived(veh, routes, i, s, length):
+            veh.left[i] = True
+            break
+        if s < length:
+            break
+        k = veh.path[i, 0]
+        if on_road and k < 0 and veh.leg[i] < 0 and veh.wanted[i] == lane:
+            veh.left[i] = True  # a walker at a dead end
+            break
+        if on_road and (k < 0 or (veh.granted[i] == 0 and not net.connectors.free[k])):
+            s = hold_at_line(veh, types, i, lane, length, v, tally)
+            break
+        s -= length
+        log_way(net, veh, types, i, lane, length)
+        push_behind(veh, i, lane)
+        if on_road:
+            lane = cross_line(net, veh, i, lane)
+        else:
+            lane = int(net.connectors.to_lane[lane - n_road_lanes])
+            enter_road(net, veh, types, routes, order, i, lane, seed, tally, efforts)
+    veh.lane[i] = lane
+    return s
+
+
+@kernel(forceinline=True)
 def move_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, rules: Rules,
     i: int, frame: int, dt: float, seed: int, tally: NDArray[np.int64],
     efforts: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """Move vehicle i by its acceleration. Reads nobody else; writes its own fields only."""
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
     if veh.change_to[i] >= 0:
         change_lane(net, veh, types, routes, order, i, frame, seed, efforts)
-    lane = veh.lane[i]
     v, a = veh.speed[i], veh.accel[i]
     still = v == 0.0 and a <= 0.0 and veh.lateral[i] == veh.swerve[i]
     if still and not has_stops(veh, routes, i) and veh.told[i] == NOTHING:
@@ -199,74 +295,19 @@ def move_vehicle(
     else:
         ds = -0.5 * v * v / a
         nxt = 0.0
-    s = veh.s[i] + ds
     veh.speed[i] = nxt
-    if veh.lateral[i] != veh.swerve[i]:
-        step = 3.5 * dt / rules.lane_change_time
-        if veh.around[i] > 0 and v < 2.0:
-            step = CREEP * dt
-        off = veh.lateral[i] - veh.swerve[i]
-        veh.lateral[i] = veh.swerve[i] if abs(off) <= step else veh.lateral[i] - copysign(step, off)
-    if nxt < STANDING:
-        if stands_for_long(veh, i):
-            veh.stopped[i] += 1
-        else:
-            begin_standstill(veh, i, frame)
-    else:
-        end_standstill(veh, i, frame)
-    length = net.lanes.length[lane]
-    while True:
-        if lane < n_road_lanes:
-            last = is_on_last_road(veh, i)
-            if last and s >= min(routes.arrival[veh.trip[i]], length):
-                if not has_stops(veh, routes, i) or s >= length:
-                    veh.left[i] = True
-                    break
-            if s < length:
-                break
-            k = veh.path[i, 0]
-            if k < 0 and veh.leg[i] < 0 and veh.wanted[i] == lane:
-                veh.left[i] = True  # a walker at a dead end
-                break
-            if k < 0 or (veh.granted[i] == 0 and not net.connectors.free[k]):
-                room = length - LAST_PLACE - veh.s[i]
-                if lane == veh.lane[i] and v * v <= 2.0 * types.emergency[veh.type[i]] * room:
-                    veh.accel[i] = -0.5 * v * v / room  # it stands before the frame ends
-                else:
-                    tally[TALLY_OVERRUN] += 1
-                s = length - LAST_PLACE
-                veh.speed[i] = 0.0
-                break
-            s -= length
-            log_way(net, veh, types, i, lane, length)
-            push_behind(veh, i, lane)
-            across = net.connectors.from_lane[k] - lane
-            if across != 0:  # it turns from a lane that does not lead there
-                veh.lateral[i] -= across * net.lanes.width[lane]
-            for q in range(PATH - 1):
-                veh.path[i, q] = veh.path[i, q + 1]
-            veh.path[i, PATH - 1] = -1
-            veh.granted[i] = max(0, veh.granted[i] - 1)
-            veh.draws[i] += 1
-            leave_line(veh, i)
-            lane = n_road_lanes + k
-        else:
-            if s < length:
-                break
-            s -= length
-            log_way(net, veh, types, i, lane, length)
-            push_behind(veh, i, lane)
-            lane = net.connectors.to_lane[lane - n_road_lanes]
-            enter_road(net, veh, types, routes, order, i, lane, seed, tally, efforts)
-        length = net.lanes.length[lane]
-    veh.lane[i] = lane
+    slide_sideways(veh, rules, i, v, dt)
+    time_standstill(veh, i, frame)
+    s = go_along_path(net, veh, types, routes, order, i, veh.s[i] + ds, v, seed, tally, efforts)
+    lane = veh.lane[i]
     if veh.left[i]:
         tally[TALLY_LEFT] += 1
         log_way(net, veh, types, i, lane, s)
         end_standstill(veh, i, frame + 1)
         return
+    length = net.lanes.length[lane]
     if (
-        lane < n_road_lanes and veh.granted[i] == 0
+        lane < net.lanes.out_start.shape[0] - 1 and veh.granted[i] == 0
         and veh.s[i] < length - REPLAN <= s and veh.leg[i] >= 0
         and not keeps_free_way(net, veh, types, i, length - s)
     ):  # fmt: skip

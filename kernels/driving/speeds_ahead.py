@@ -31,7 +31,7 @@ from rushhour.kernels.core.vehicles import (
 )
 from rushhour.kernels.following.car_following import approach_speed
 from rushhour.kernels.following.lane_gaps import place_behind, place_beside
-from rushhour.kernels.following.stop_signs import ROLLS, gentle_stop
+from rushhour.kernels.following.stop_signs import ROLLS, gentle_stop, stops_at
 from rushhour.kernels.junctions.diverging import Partings, parted_speed
 from rushhour.kernels.junctions.grant_holders import swap_room
 from rushhour.kernels.junctions.permissive_places import waits_on
@@ -161,6 +161,29 @@ def speed_to_slower(
 
 
 @kernel(forceinline=True)
+def speed_onto(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, partings: Partings,
+    rules: Rules, i: int, k: int, q: int, d: float, decel: float, dt: float,
+) -> tuple[float, int, int, int, float]:  # fmt: skip
+    """Speed (m/s) at which i comes to connector k = path[q], d m ahead, that it may take: for its limit and
+    bends, for what it must see first, and as `speed_over`, with all that this says."""
+    rolls = stops_at(net, veh, i, q)
+    on = net.lanes.out_start.shape[0] - 1 + k
+    most, reason = speed_to_slower(net, veh, rules, i, on, rolls, d, dt)
+    blocker = -1
+    if not net.connectors.free[k]:
+        limit = sight_speed(net, veh, grants, i, k, d, decel, dt)
+        if limit < most:
+            most, reason = limit, YIELDS
+    limit, why, whom, merges, opening = speed_over(
+        net, veh, types, order, grants, partings, i, k, d, decel, dt
+    )
+    if limit < most:
+        most, reason, blocker = limit, why, whom
+    return most, reason, blocker, merges, opening
+
+
+@kernel(forceinline=True)
 def speed_to_stop(
     net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, i: int, min_gap: float,
     decel: float, dt: float,
@@ -199,3 +222,18 @@ def speed_to_later_stop(
         free = free_before_stop(veh, routes, order, stop_lane, end, min_gap)
         place = min(place - STOP_ROOM, d + max(0.0, free))
     return approach_speed(veh.speed[i], place, 0.0, decel, dt)
+
+
+@kernel(forceinline=True)
+def speed_to_lane(
+    net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, rules: Rules, i: int,
+    road_lane: int, stops: bool, d: float, min_gap: float, decel: float, dt: float,
+) -> tuple[float, int]:  # fmt: skip
+    """Speed (m/s) at which i comes to a road lane d m ahead, for its limit and bends and, where its trip
+    stops once more, for a stop there; and why."""
+    most, reason = speed_to_slower(net, veh, rules, i, road_lane, False, d, dt)
+    if stops:
+        limit = speed_to_later_stop(net, veh, routes, order, i, road_lane, d, min_gap, decel, dt)
+        if limit < most:
+            return limit, AT_STOP
+    return most, reason
