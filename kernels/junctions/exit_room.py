@@ -221,6 +221,117 @@ def behind_rear(net: NetworkArrays, order: Order, on: int, queue_gap: float) -> 
     return net.lanes.length[on] - order.over_rear[on] + queue_gap
 
 
+@kernel(forceinline=True)
+def room_on_exit(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, lane: int,
+    entered: int, n: int,
+) -> tuple[float, float, bool, bool]:  # fmt: skip
+    """`queue_end` of a lane, the exit beyond the first n connectors of i's path: who will have to change
+    there stands so far from the line, and all behind it. entered: see `must_change`."""
+    kept = grants.kept[lane]
+    if must_change(veh, i, entered, n):
+        kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
+    now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
+    most = net.lanes.length[lane] - kept
+    return min(now, most), min(closed, most), vacant, held
+
+
+@kernel(forceinline=True)
+def room_at_line(
+    net: NetworkArrays, veh: Vehicles, order: Order, lane: int, closed: float, queue_gap: float
+) -> float:  # fmt: skip
+    """Metres of a lane before a line, of which `closed` are free once all have closed up, with what those
+    in front will free, less the end of it behind a rear that stands there."""
+    closed += freed(net, veh, order, lane, queue_gap)
+    if order.over[lane] >= 0 and veh.speed[order.over[lane]] < 0.1:
+        closed -= behind_rear(net, order, lane, queue_gap)
+    return closed
+
+
+@kernel(forceinline=True)
+def room_over_joint(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, k: int, asks: bool,
+    queue_gap: float,
+) -> tuple[float, float, float, bool, bool]:  # fmt: skip
+    """Metres on joint k and the lane behind it that will be free, below 0 where that is overfull; those
+    free now on the joint, and behind it if it is empty; whether both are empty; and whether somebody
+    is held up there. asks: i has no grant yet."""
+    on, to = net.lanes.out_start.shape[0] - 1 + k, net.connectors.to_lane[k]
+    now_on, more, empty_on, held = queue_end(net, veh, order, on, queue_gap)
+    now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, queue_gap)
+    j = order.over[on]
+    if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
+        # It has left the way to the side, its rear still here: nobody gets past it.
+        more -= behind_rear(net, order, on, queue_gap)
+        held = True
+    elif not held:
+        more += more_to
+    if asks:
+        more -= claimed_before(veh, grants, i, to)
+    return more, now_on, now_to if empty_on else 0.0, empty_on and empty_to, held or held_to
+
+
+@kernel(forceinline=True)
+def parts_before_joint(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, lane: int, k: int,
+    queue_gap: float,
+) -> tuple[bool, float]:  # fmt: skip
+    """Whether the room beyond joint k is none to those on the lane before it, or on their way there, as
+    they may turn off elsewhere and wait for that; and metres behind a rear that they do not get past."""
+    mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
+    mixed = mixed or not all_take(veh, order, lane, k)
+    j = order.over[lane]
+    on, to = net.lanes.out_start.shape[0] - 1 + k, net.connectors.to_lane[k]
+    if j >= 0 and veh.lane[j] != on and veh.lane[j] != to and veh.granted[j] == 0:
+        # It waits on another joint, its rear still here: nobody gets past it.
+        return True, behind_rear(net, order, lane, queue_gap)
+    if not mixed and barred_beside(net, veh, order, lane, k, queue_gap):
+        return True, behind_rear(net, order, lane, queue_gap) if j >= 0 else 0.0
+    return mixed, 0.0
+
+
+@kernel(forceinline=True)
+def room_through_joints(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, q: int, lane: int,
+    asks: bool, need: float, now: float, closed: float, vacant: bool, held: bool, queue_gap: float,
+) -> tuple[float, float, int]:  # fmt: skip
+    """`room_on_exit` of a lane, now and closed, with that of those to which joints lead on from it, as far
+    as i, whose path goes on with path[q], asks for more; and the lane at which that ends.
+
+    What lies beyond joints is room as well, or takes some where it is overfull. now: inf where i's trip
+    ends on an empty lane. asks: i has no grant yet.
+    """
+    entered = 1 if veh.lane[i] >= net.lanes.out_start.shape[0] - 1 else 0
+    while not held and (now < need or (vacant and now < need + queue_gap)):
+        k = veh.path[i, q] if q < PATH else -1
+        out = net.lanes.out_start[lane]
+        if k < 0 and out < net.lanes.out_start[lane + 1]:
+            k = out
+        if k < 0 or not net.connectors.free[k]:
+            return now, room_at_line(net, veh, order, lane, closed, queue_gap), lane
+        more, now_on, now_to, empty, held = room_over_joint(
+            net, veh, order, grants, i, k, asks, queue_gap
+        )
+        mixed, lost = parts_before_joint(net, veh, order, grants, lane, k, queue_gap)
+        closed -= lost
+        if mixed or q >= PATH or veh.path[i, q] != k:
+            if vacant:
+                now += min(0.0, now_on)
+            return now, closed + min(0.0, more), lane
+        if vacant:
+            now += now_on
+            now += now_to
+        vacant = vacant and empty
+        closed += more
+        lane = net.connectors.to_lane[k]
+        if more >= 0.0 and closed >= need and order.over[lane] < 0:
+            break
+        q += 1
+        if vacant and ends_on(veh, grants, i, lane, entered + q):
+            return inf, closed, lane
+    return now, closed, lane
+
+
 @kernel
 def has_room(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int,
@@ -233,100 +344,39 @@ def has_room(
     comes after those who stand before the exit, or for longer beside it to change to it. A last
     road that is shorter than the vehicle needs to be empty only: the vehicle leaves there.
     """
+    gap, length = rules.queue_gap, veh.length[i]
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     last = veh.path[i, n - 1] if n > 0 else veh.lane[i] - n_road_lanes
     lane = net.connectors.to_lane[last]
-    entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
-    need = room_needed(veh, grants, i, n, lane, dt)
-    asks = veh.granted[i] == 0 and n > 0
-    kept = grants.kept[lane]
-    if must_change(veh, i, entered, n):
-        kept = max(kept, swap_room(net, lane, veh.length[i], rules.queue_gap))
+    reserved = grants.reserved[lane]
     if (
         any_bodies(grants.obstacles)
-        and before_body(veh, order, grants, lane, rules.queue_gap)
-        < grants.reserved[lane] + veh.length[i]
+        and before_body(veh, order, grants, lane, gap) < reserved + length
     ):
         return False
-    now, closed, vacant, held = queue_end(net, veh, order, lane, rules.queue_gap)
-    # Who will have to change there stands so far from the line, and all behind it.
-    now = min(now, net.lanes.length[lane] - kept)
-    closed = min(closed, net.lanes.length[lane] - kept)
+    entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
+    need = room_needed(veh, grants, i, n, lane, dt)
+    now, closed, vacant, held = room_on_exit(net, veh, order, grants, rules, i, lane, entered, n)
     if vacant and ends_on(veh, grants, i, lane, entered + n):
         return True
-    if (
-        vacant
-        and n > 0
-        and grants.reserved[lane] <= 0.0
-        and holds(net, last, now, veh.length[i], rules.stop_offset)
-    ):
-        need -= max(0.0, veh.length[i] - now)  # what stays behind
-    if vacant and n > 0 and now < need and need <= veh.length[i] and order.over[lane] < 0:
-        m, alone = chain_length(net, veh, i, rules.stop_offset)
-        if alone and m == n:
-            return True
-    q = n
-    while not held and (now < need or (vacant and now < need + rules.queue_gap)):
-        # Through joints: what lies beyond is room as well, or takes some where it is overfull.
-        k = veh.path[i, q] if q < PATH else -1
-        out = net.lanes.out_start[lane]
-        if k < 0 and out < net.lanes.out_start[lane + 1]:
-            k = out
-        if k < 0 or not net.connectors.free[k]:
-            closed += freed(net, veh, order, lane, rules.queue_gap)
-            if order.over[lane] >= 0 and veh.speed[order.over[lane]] < 0.1:
-                closed -= behind_rear(net, order, lane, rules.queue_gap)
-            break
-        to = net.connectors.to_lane[k]
-        now_on, more, empty_on, held = queue_end(net, veh, order, n_road_lanes + k, rules.queue_gap)
-        now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, rules.queue_gap)
-        j = order.over[n_road_lanes + k]
-        if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
-            # It has left the way to the side, its rear still here: nobody gets past it.
-            more -= behind_rear(net, order, n_road_lanes + k, rules.queue_gap)
-            held = True
-        elif not held:
-            more += more_to
-        if asks:
-            more -= claimed_before(veh, grants, i, to)
-        # Those on their way here may turn off elsewhere, and wait for it.
-        mixed = grants.reserved[lane] > 0.0 and grants.onward[lane] != k
-        mixed = mixed or not all_take(veh, order, lane, k)
-        j = order.over[lane]
-        elsewhere = j >= 0 and veh.lane[j] != n_road_lanes + k and veh.lane[j] != to
-        if elsewhere and veh.granted[j] == 0:
-            # It waits on another joint, its rear still here: nobody gets past it.
-            closed -= behind_rear(net, order, lane, rules.queue_gap)
-            mixed = True
-        if not mixed and barred_beside(net, veh, order, lane, k, rules.queue_gap):
-            if j >= 0:
-                closed -= behind_rear(net, order, lane, rules.queue_gap)
-            mixed = True
-        if mixed or q >= PATH or veh.path[i, q] != k:
-            closed += min(0.0, more)
-            if vacant:
-                now += min(0.0, now_on)
-            break
-        if vacant:
-            now += now_on
-            if empty_on:
-                now += now_to
-        vacant = vacant and empty_on and empty_to
-        closed += more
-        if more >= 0.0 and closed >= need and order.over[to] < 0:
-            break
-        held = held or held_to
-        lane = to
-        q += 1
-        if vacant and ends_on(veh, grants, i, lane, entered + q):
-            return True
+    if vacant and n > 0:
+        if reserved <= 0.0 and holds(net, last, now, length, rules.stop_offset):
+            need -= max(0.0, length - now)  # what stays behind
+        if now < need <= length and order.over[lane] < 0:
+            m, alone = chain_length(net, veh, i, rules.stop_offset)
+            if alone and m == n:
+                return True
+    asks = veh.granted[i] == 0 and n > 0
+    now, closed, end = room_through_joints(
+        net, veh, order, grants, i, n, lane, asks, need, now, closed, vacant, held, gap
+    )
     if now >= need or closed >= need:
         return True
-    if grants.on_ring[lane] and grants.claimed[lane] > 0.0:
+    if grants.on_ring[end] and grants.claimed[end] > 0.0:
         return False  # who stands beside it and must change to it, to leave, would stand for ever
     if n == 0 or closed < need - min(QUEUE_OVERHANG, clear_end(net, last)):
         return False
-    return not awaited_inside(net, grants, i, net.connectors.to_lane[last])
+    return not awaited_inside(net, grants, i, lane)
 
 
 @kernel

@@ -78,6 +78,49 @@ def time_to_let_in(
     return (back + closing + kept - beyond) / max(v, 1.0)
 
 
+@kernel(forceinline=True)
+def zips_in_behind(
+    net: NetworkArrays, veh: Vehicles, types: Types, rules: Rules, i: int, k: int, j: int, o: int,
+    tail: float, here: float, lead: float, enters: float, v_max: float,
+) -> bool:  # fmt: skip
+    """Whether i, on connector k, can follow holder j of connector o into where the two merge: now, or once
+    it is there, if j is no slower and far enough ahead by then.
+
+    tail: j's rear on o. here: m from i to the place, where it is in `enters` s. lead: m from i to j's rear.
+    """
+    if can_follow(veh, types, i, j, lead):
+        return True
+    if veh.speed[j] <= 0.5:
+        return False
+    t = veh.type[i]
+    inside = min(v_max, net.lanes.entry_speed[net.lanes.out_start.shape[0] - 1 + k])
+    u = min(
+        max(inside, veh.speed[i]),
+        sqrt(veh.speed[i] ** 2 + 2.0 * types.accel[t] * max(here, 0.0)),
+    )
+    kept = types.min_gap[t] + LET_IN_TIME * u
+    place = tail - lead + here + kept
+    return (
+        veh.speed[j] >= STEADY * u
+        and time_to_leave(net, veh, types, rules, j, o, tail, place) <= enters
+    )
+
+
+@kernel(forceinline=True)
+def gap_to_cut(
+    net: NetworkArrays, veh: Vehicles, types: Types, i: int, c: int, k: int, ahead: float,
+    critical: float, inside: float, reaction: float, margin: float,
+) -> float:  # fmt: skip
+    """Seconds that i needs to go over connector k, at `inside` m/s, between two holders of conflict c with
+    whom it does not zip in: the critical gap, or what it takes till it is out of the second's way."""
+    # Whoever merges is out of the way once it is ahead, who crosses when it has crossed.
+    merges = net.connectors.to_lane[net.conflicts.other[c]] == net.connectors.to_lane[k]
+    gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
+    accel = types.accel[veh.type[i]]
+    through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
+    return max(critical, reaction + through + margin)
+
+
 @kernel
 def is_clear_on(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
@@ -88,8 +131,7 @@ def is_clear_on(
     begin less than `upto` m along it. between: it may go between two holders. waits: it waits inside.
     v_max: its speed, m/s."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    t = veh.type[i]
-    accel = types.accel[t]
+    accel = types.accel[veh.type[i]]
     cut, cut_stamp = -1, np.int64(0)
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
         if net.conflicts.here_in[c] >= upto:
@@ -114,33 +156,17 @@ def is_clear_on(
         if leaves + kept_apart <= enters:
             continue
         to_end = ahead + net.lanes.length[n_road_lanes + k]
-        ahead_of_i = to_end - net.lanes.length[n_road_lanes + o] + tail
-        if zips and can_follow(veh, types, i, j, ahead_of_i):
+        lead = to_end - net.lanes.length[n_road_lanes + o] + tail
+        if zips and zips_in_behind(
+            net, veh, types, rules, i, k, j, o, tail, here, lead, enters, v_max
+        ):
             continue
-        if zips and veh.speed[j] > 0.5:
-            # Once i is there it follows j in, if that is no slower and far enough ahead by then.
-            inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
-            u = min(
-                max(inside, veh.speed[i]),
-                sqrt(veh.speed[i] ** 2 + 2.0 * accel * max(here, 0.0)),
-            )
-            kept = types.min_gap[t] + LET_IN_TIME * u
-            place = tail - ahead_of_i + here + kept
-            if (
-                veh.speed[j] >= STEADY * u
-                and time_to_leave(net, veh, types, rules, j, o, tail, place) <= enters
-            ):
-                continue
         if not between or cut >= 0 or not net.conflicts.yields[c]:
             return j, -1, cut_stamp
         inside = min(v_max, net.lanes.entry_speed[n_road_lanes + k])
         need = (pressed if zips else share) * grants.critical_gap[k]
         if not zips:
-            # Whoever merges is out of the way once it is ahead, who crosses when it has crossed.
-            merges = net.connectors.to_lane[o] == net.connectors.to_lane[k]
-            gone = net.conflicts.here_in[c] if merges else net.conflicts.here_out[c]
-            through = travel_time(ahead + gone + veh.length[i], veh.speed[i], accel, inside)
-            need = max(need, reaction + through + margin)
+            need = gap_to_cut(net, veh, types, i, c, k, ahead, need, inside, reaction, margin)
         rear = to_end + veh.length[i] if zips else inf
         cut_stamp = stamp_to_cut(
             net, veh, types, order, rules, c, enters - kept_apart, need, i, rear, inside, reaction,

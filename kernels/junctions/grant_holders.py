@@ -49,9 +49,8 @@ def to_path(net: NetworkArrays, veh: Vehicles, i: int) -> float:
 
 
 @kernel
-def to_line(net: NetworkArrays, veh: Vehicles, i: int) -> float:
-    """Metres from i's front to its line, which may lie beyond joints."""
-    d = to_path(net, veh, i)
+def to_line(net: NetworkArrays, veh: Vehicles, i: int, d: float) -> float:
+    """Metres from i's front to its line, which may lie beyond joints. d: `to_path`, the way to the first."""
     for q in range(veh.line[i]):
         joint = veh.path[i, q]
         d += net.lanes.length[net.lanes.out_start.shape[0] - 1 + joint]

@@ -20,6 +20,7 @@ from rushhour.kernels.core.vehicles import (
     BODY,
     CONFLICT,
     EXIT_FULL,
+    FREE,
     PATH,
     RED_LIGHT,
     STARTING,
@@ -340,6 +341,16 @@ def asks_inside(
 
 
 @kernel(forceinline=True)
+def without_grant(veh: Vehicles, i: int, line: int, reason: int) -> int:
+    """Take a grant for path[line] from i, if it has one, and note why; REVOKED, else NOT_YET."""
+    if veh.granted[i] <= line:
+        return NOT_YET
+    veh.granted[i] = 0
+    veh.refused[i] = reason
+    return REVOKED
+
+
+@kernel(forceinline=True)
 def review_vehicle(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     i: int, line: int, d: float, head: bool, frame: int, dt: float,
@@ -349,18 +360,10 @@ def review_vehicle(
     head: nobody is between it and the line. Who changes lane in this frame stays before the line.
     """
     if veh.change_to[i] >= 0 or halts_before(veh, types, i, d, dt):
-        held = veh.granted[i] > line
-        if held:
-            veh.granted[i] = 0
-            veh.refused[i] = 0
-        return REVOKED if held else NOT_YET
+        return without_grant(veh, i, line, FREE)
     if not head and is_held_up(veh, i, frame, dt):
         # The queue before it may never move: what it holds would keep others from ever going.
-        held = veh.granted[i] > line
-        if held:
-            veh.granted[i] = 0
-            veh.refused[i] = CONFLICT
-        return REVOKED if held else NOT_YET
+        return without_grant(veh, i, line, CONFLICT)
     if veh.granted[i] > line:
         give_back_later_lines(net, veh, types, order, grants, rules, i, line, d, dt)
         if not keeps_grant(net, veh, types, order, grants, rules, i, line, d, frame, dt):
@@ -406,6 +409,29 @@ def review_vehicle(
 
 
 @kernel(forceinline=True)
+def review_follower(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, line: int,
+    d: float, revoked: bool, frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Note i, d m before the line of its path[line], as a holder if it is one, or take its grant back.
+
+    Somebody ahead has none: it lost it (revoked), or changed lane to before a holder, who still is one.
+    """
+    if veh.granted[i] <= line:
+        return
+    if revoked:
+        veh.granted[i] = 0
+        veh.refused[i] = RED_LIGHT
+    elif is_held_up(veh, i, frame, dt):
+        # Behind one that asks for the very room that it holds it would wait for ever.
+        veh.granted[i] = 0
+        veh.refused[i] = CONFLICT
+    else:
+        let_inside_go_first(net, veh, order, i, line, d, frame, dt)
+        note_holder(net, veh, grants, rules, i)
+
+
+@kernel(forceinline=True)
 def review_lane(
     net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
     lane: int, frame: int, dt: float,
@@ -441,34 +467,19 @@ def review_lane(
                 closed = closed or veh.granted[i] <= at
                 continue
             if revoked or closed:
-                # Somebody without a grant changed lane to before a holder: it is still one.
-                if veh.granted[i] > at and revoked:
-                    veh.granted[i] = 0
-                    veh.refused[i] = RED_LIGHT
-                elif veh.granted[i] > at and is_held_up(veh, i, frame, dt):
-                    # Behind one that asks for the very room that it holds it would wait for ever.
-                    veh.granted[i] = 0
-                    veh.refused[i] = CONFLICT
-                elif veh.granted[i] > at:
-                    let_inside_go_first(net, veh, order, i, at, d, frame, dt)
-                    note_holder(net, veh, grants, rules, i)
+                review_follower(net, veh, order, grants, rules, i, at, d, revoked, frame, dt)
                 continue
             what = review_vehicle(net, veh, types, order, grants, rules, i, at, d, head, frame, dt)
             head = False
-            if what == REVOKED:
-                revoked = True
-            elif what == NOT_YET:
-                closed = True
-            elif what == ASKS:
+            revoked = what == REVOKED
+            closed = what == NOT_YET or what == ASKS
+            if what == ASKS:
                 candidate = i
-                closed = True
         dist += net.lanes.length[here]
         if on_connector:
             here = net.connectors.from_lane[here - n_road_lanes]
             continue
-        if line >= JOINTS or dist > reach:
-            break
-        if not led_to_by_joint(net, here):
+        if line >= JOINTS or dist > reach or not led_to_by_joint(net, here):
             break
         k = net.lanes.in_connector[net.lanes.in_start[here]]
         if line == 0:

@@ -229,67 +229,87 @@ def note_useless_green(
 
 
 @kernel(forceinline=True)
-def try_grant(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
-    x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
-) -> int:  # fmt: skip
-    """GRANTED if light, room, way, gap and turn allow, or TO_WAIT inside; else REFUSED, noting why."""
-    if is_waited_for(net, veh, grants, i):
-        return REFUSED
-    k = veh.path[i, veh.line[i]]
-    control = net.intersections.control[x]
-    stop = net.connectors.must_stop[k]
-    all_way = control == ALL_WAY_STOP
-    reaction = reaction_of(veh, types, rules, control, stop, i, seed)
-    n = chain_with_room(net, veh, order, grants, rules, i, frame, dt)
-    room = n > 0
-    if not room:
-        n = -n
-    ahead = to_path(net, veh, i)
-    d = to_line(net, veh, i)
-    first_only = n > veh.line[i] + 1 and waits_for_first(net, veh, grants, i, frame, dt)
+def waits_for_light(
+    net: NetworkArrays, veh: Vehicles, types: Types, grants: Grants, rules: Rules, i: int, k: int,
+    n: int, d: float, reaction: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether a light keeps i, d m before its line, from its first n connectors, or one of them will have
+    closed when it comes there; notes so."""
+    line = veh.line[i]
+    first_only = n > line + 1 and waits_for_first(net, veh, grants, i, frame, dt)
     light = worst_light(net, veh, grants, i, n, first_only)
     if must_stop_at_light(net, veh, rules, i, k, light, d):
         veh.refused[i] = RED_LIGHT
         note_useless_green(net, veh, grants, i, k, n, frame, dt)
-        return REFUSED
-    several = n > veh.line[i] + 1 and not first_only
+        return True
+    several = n > line + 1 and not first_only
     late = several and is_late(net, veh, types, grants, i, n, d, reaction, frame, dt)
     if late and time_at_line(veh, i, frame, dt) < IMPATIENT:
         veh.refused[i] = RED_LIGHT
-        return REFUSED
+        return True
     if light == STOP_THEN_GO and veh.arrived[i] < 0:
         veh.refused[i] = STOP_SIGN
-        return REFUSED
-    gap, offset = rules.queue_gap, rules.stop_offset
-    line = veh.line[i]
+        return True
+    return False
+
+
+@kernel(forceinline=True)
+def waits_for_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int,
+    room: bool, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether i finds no room beyond its first n connectors, on its way there, or on a ring; notes so.
+
+    room: there is some beyond.
+    """
+    line, gap, offset = veh.line[i], rules.queue_gap, rules.stop_offset
     barred = room and who_stands_on_way(net, veh, order, grants, i, line, n, gap, offset) >= 0
     carried = ring_carries(net, veh, order, grants, rules, i, n, frame, dt)
-    if not room or barred or not carried:
-        veh.refused[i] = EXIT_FULL
-        if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
-            veh.full_since[i] = frame
-        if entry_within(veh, grants.ring_entry, i, n) >= 0:
-            return REFUSED  # who is on the ring goes first: no room there is kept from them
-        if veh.full_since[i] >= 0 and nobody_between(net, veh, order, grants, i, n):
-            # Room that comes is kept for it, if it can come there.
-            wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
-        return REFUSED
-    veh.full_since[i] = -1
+    if room and not barred and carried:
+        veh.full_since[i] = -1
+        return False
+    veh.refused[i] = EXIT_FULL
+    if veh.full_since[i] < 0 and veh.speed[i] < 0.1:
+        veh.full_since[i] = frame
+    if entry_within(veh, grants.ring_entry, i, n) >= 0:
+        return True  # who is on the ring goes first: no room there is kept from them
+    if veh.full_since[i] >= 0 and nobody_between(net, veh, order, grants, i, n):
+        # Room that comes is kept for it, if it can come there.
+        wish(veh, grants, rules, i, net.connectors.to_lane[veh.path[i, n - 1]])
+    return True
+
+
+@kernel(forceinline=True)
+def meets_somebody(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, i: int, k: int,
+    n: int, d: float, reaction: float,
+) -> bool:  # fmt: skip
+    """Whether a body, somebody who turns from the lane beside, or who waits inside is in i's way, d m
+    before its line; notes so."""
     if bars_way(net, veh, types, grants, i, veh.line[i], n, d, reaction):
         veh.refused[i] = BODY
-        return REFUSED
+        return True
     j = crossed_beside(net, veh, order, grants, i, n)
     if j < 0:
         j = waiter_ahead(net, veh, grants, i, k)
     if j >= 0:
         veh.refused[i] = CONFLICT
         veh.blocker[i] = veh.id[j]
-        return REFUSED
-    # Through the next line as well if that can be had: then nobody waits between the two.
+        return True
+    return False
+
+
+@kernel(forceinline=True)
+def clear_chain(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    i: int, n: int, ahead: float, d: float, reaction: float, margin: float, patient: bool,
+    control: int, frame: int, dt: float,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Entries of path that candidate i may use, as to others: n, or through the next line as well if that
+    can be had, as nobody waits between the two then. And `blocker_of` for the n, if it may not."""
+    gap, offset = rules.queue_gap, rules.stop_offset
     share = impatience(veh, i, frame, dt)
     pressed = pressed_share(veh, i, share, frame, dt)
-    margin = margin_of(rules, control, stop, grants.unposted[x])
     m = further_chain(net, veh, order, grants, rules, i, n, frame, dt)
     if m > 0 and (
         is_late(net, veh, types, grants, i, m, d, reaction, frame, dt)
@@ -307,8 +327,68 @@ def try_grant(
             share, pressed, control, dt,
         )  # fmt: skip
         if j < 0:
-            n = entries
-            break
+            return entries, reason, j
+    return n, reason, j
+
+
+@kernel(forceinline=True)
+def waits_for_turn(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, rules: Rules, x: int, first: int, count: int,
+    i: int, patient: bool, control: int, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Whether others at intersection x go before i, whose way is clear: who starves, who came first to an
+    all-way stop, who has waited longer where all yield; notes so."""
+    j = who_starves(net, veh, grants, first, count, i, control, frame, dt)
+    if j >= 0:
+        veh.refused[i] = YIELDS
+        veh.blocker[i] = veh.id[j]
+        return True
+    if control == ALL_WAY_STOP:
+        literal = rules.all_way_policy == POLICY_LITERAL
+        limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
+        if not my_turn(net, veh, grants, first, count, i, limit, literal, True, frame, dt):
+            veh.refused[i] = STOP_SIGN
+            return True
+        if literal and not nobody_inside(net, grants, x):
+            veh.refused[i] = CONFLICT
+            return True
+    elif not patient and not my_turn(
+        net, veh, grants, first, count, i, rules.overtake_limit, False, False, frame, dt
+    ):
+        veh.refused[i] = YIELDS
+        return True
+    return False
+
+
+@kernel(forceinline=True)
+def try_grant(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, rules: Rules,
+    x: int, first: int, count: int, i: int, patient: bool, frame: int, dt: float, seed: int,
+) -> int:  # fmt: skip
+    """GRANTED if light, room, way, gap and turn allow, or TO_WAIT inside; else REFUSED, noting why."""
+    if is_waited_for(net, veh, grants, i):
+        return REFUSED
+    k = veh.path[i, veh.line[i]]
+    control = net.intersections.control[x]
+    stop = net.connectors.must_stop[k]
+    reaction = reaction_of(veh, types, rules, control, stop, i, seed)
+    n = chain_with_room(net, veh, order, grants, rules, i, frame, dt)
+    room = n > 0
+    if not room:
+        n = -n
+    ahead = to_path(net, veh, i)
+    d = to_line(net, veh, i, ahead)
+    if waits_for_light(net, veh, types, grants, rules, i, k, n, d, reaction, frame, dt):
+        return REFUSED
+    if waits_for_room(net, veh, order, grants, rules, i, n, room, frame, dt):
+        return REFUSED
+    if meets_somebody(net, veh, types, order, grants, i, k, n, d, reaction):
+        return REFUSED
+    margin = margin_of(rules, control, stop, grants.unposted[x])
+    n, reason, j = clear_chain(
+        net, veh, types, order, grants, rules, i, n, ahead, d, reaction, margin, patient, control,
+        frame, dt,
+    )  # fmt: skip
     what = GRANTED
     if j >= 0:
         if not may_wait_inside(
@@ -318,26 +398,9 @@ def try_grant(
             veh.blocker[i] = veh.id[j]
             return REFUSED
         what = TO_WAIT
-    j = who_starves(net, veh, grants, first, count, i, control, frame, dt)
-    if j >= 0:
-        veh.refused[i] = YIELDS
-        veh.blocker[i] = veh.id[j]
+    if waits_for_turn(net, veh, grants, rules, x, first, count, i, patient, control, frame, dt):
         return REFUSED
-    if all_way:
-        literal = rules.all_way_policy == POLICY_LITERAL
-        limit = rules.overtake_limit if rules.all_way_policy == POLICY_FAIR else 0
-        if not my_turn(net, veh, grants, first, count, i, limit, literal, True, frame, dt):
-            veh.refused[i] = STOP_SIGN
-            return REFUSED
-        if literal and not nobody_inside(net, grants, x):
-            veh.refused[i] = CONFLICT
-            return REFUSED
-    elif not patient and not my_turn(
-        net, veh, grants, first, count, i, rules.overtake_limit, False, False, frame, dt
-    ):
-        veh.refused[i] = YIELDS
-        return REFUSED
-    if all_way or not patient:
+    if control == ALL_WAY_STOP or not patient:
         count_overtaken(net, veh, grants, first, count, i)
     veh.granted[i] = n
     # It stood half a frame ago, on average; but who reacts at all is seen standing for a frame.

@@ -227,6 +227,60 @@ def rears_before(
     return places, metres
 
 
+@kernel(forceinline=True)
+def way_off(
+    net: NetworkArrays, veh: Vehicles, on_ring: NDArray[np.bool_], i: int, q: int
+) -> tuple[int, int]:
+    """The place in i's path, from that on by which it enters a ring, of the connector by which it leaves,
+    and the lane beyond; or of the last, with a lane of the ring, where the path ends before."""
+    lane = net.connectors.to_lane[veh.path[i, q]]
+    while on_ring[lane] and q + 1 < PATH and veh.path[i, q + 1] >= 0:
+        q += 1
+        lane = net.connectors.to_lane[veh.path[i, q]]
+    return q, int(lane)
+
+
+@kernel(forceinline=True)
+def counted_around(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
+    ring_lane: int, exit: int, onto: int, around: float, room: float, frame: int, dt: float,
+) -> tuple[float, float, float, float, float, float, bool]:  # fmt: skip
+    """Of a lane of a ring and what leads into it: `around` with the metres of the ring in them, `room` less
+    those of lane `exit` that somebody there needs; places taken, and of these those who leave next;
+    places for who has a grant to enter, and kept for who waits; whether somebody stands.
+
+    onto: this lane, where i leaves by the next way out, -1 else.
+    """
+    on_ring, entry, gap = grants.on_ring, grants.ring_entry, rules.queue_gap
+    around += net.lanes.length[ring_lane]
+    taken_there, leaving, coming, kept, stands = 0.0, 0.0, 0.0, 0.0, False
+    lo, hi = net.lanes.in_start[ring_lane], net.lanes.in_start[ring_lane + 1]
+    all_leave = True  # by the next way out, from the front on
+    for x in range(lo - 1, hi):
+        on = ring_lane
+        if x >= lo:
+            k = net.lanes.in_connector[x]
+            on = net.lanes.out_start.shape[0] - 1 + k
+            if on_ring[net.connectors.from_lane[k]]:
+                around += net.lanes.length[on]
+            elif entry[k]:
+                kept = max(kept, kept_for(net, veh, order, gap, k, i, frame, dt))
+                coming += come_by(net, veh, order, grants, gap, k, i)
+        places, leave, metres, somebody, all_leave = counted_on(
+            net, veh, order, on_ring, on, exit, gap, all_leave
+        )
+        taken_there += places
+        leaving += leave
+        room -= metres
+        stands = stands or somebody
+        if on == onto and all_leave:
+            leaving += places_of(veh, i, gap)
+    rears, metres = rears_before(net, veh, order, on_ring, ring_lane, exit, gap)
+    return (
+        around, room - metres, taken_there + rears, leaving + rears, coming, kept, stands
+    )  # fmt: skip
+
+
 @kernel
 def ring_carries(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int, n: int,
@@ -238,63 +292,38 @@ def ring_carries(
     Reads where others are and where they go. Grants only as far as the ring is of one group with i's
     line, over short pieces on from it or back: others change meanwhile.
     """
-    on_ring, entry = grants.on_ring, grants.ring_entry
-    q = entry_within(veh, entry, i, n)
-    if q < 0:
+    first = entry_within(veh, grants.ring_entry, i, n)
+    if first < 0:
         return True
-    n_road_lanes = net.lanes.out_start.shape[0] - 1
-    lane = net.connectors.to_lane[veh.path[i, q]]
-    onto, road = lane, net.lanes.road[lane]
-    first = q
-    while on_ring[lane] and q + 1 < PATH and veh.path[i, q + 1] >= 0:
-        q += 1
-        lane = net.connectors.to_lane[veh.path[i, q]]
-    at_once = not on_ring[lane] and q == first + 1  # it leaves from the lane by which it enters
+    onto = net.connectors.to_lane[veh.path[i, first]]
+    q, lane = way_off(net, veh, grants.on_ring, i, first)
     room = inf
-    if not on_ring[lane]:
+    if not grants.on_ring[lane]:
         room = room_to_leave(net, veh, order, rules, i, q + 1) - veh.length[i]
+    # The lane by which it enters, where it leaves from that one.
+    at_once = int(onto) if not grants.on_ring[lane] and q == first + 1 else -1
     around, places, others, leaving, kept = 0.0, 0.0, 0.0, 0.0, 0.0
     somebody_stands = False
     apart, behind = False, 0.0  # beyond a long piece; who comes to enter since the last of those
-    here = road
+    here = road = net.lanes.road[onto]
     for _ in range(RING_ROADS):
         outer = net.roads.first_lane[here]
         for ring_lane in range(outer, outer + net.roads.lane_count[here]):
-            around += net.lanes.length[ring_lane]
             places += max(1.0, np.floor(net.lanes.length[ring_lane] / A_CAR))
-            lo, hi = net.lanes.in_start[ring_lane], net.lanes.in_start[ring_lane + 1]
-            all_leave = True  # by the next way out, from the front on
-            for x in range(lo - 1, hi):
-                on = ring_lane
-                if x >= lo:
-                    k = net.lanes.in_connector[x]
-                    on = n_road_lanes + k
-                    if on_ring[net.connectors.from_lane[k]]:
-                        around += net.lanes.length[on]
-                    elif entry[k]:
-                        first_there = kept_for(net, veh, order, rules.queue_gap, k, i, frame, dt)
-                        kept = max(kept, first_there)
-                        come = come_by(net, veh, order, grants, rules.queue_gap, k, i)
-                        if apart:
-                            behind += come
-                        else:
-                            others += come
-                taken_there, leave, metres, stands, all_leave = counted_on(
-                    net, veh, order, on_ring, on, lane, rules.queue_gap, all_leave
-                )
-                others += taken_there
-                leaving += leave
-                room -= metres
-                somebody_stands = somebody_stands or stands
-                if at_once and on == onto and all_leave:
-                    leaving += places_of(veh, i, rules.queue_gap)
-            rears, metres = rears_before(net, veh, order, on_ring, ring_lane, lane, rules.queue_gap)
-            others += rears
-            leaving += rears
-            room -= metres
+            around, room, there, leave, coming, kept_there, stands = counted_around(
+                net, veh, order, grants, rules, i, ring_lane, lane, at_once, around, room, frame, dt
+            )
+            others += there
+            leaving += leave
+            kept = max(kept, kept_there)
+            somebody_stands = somebody_stands or stands
+            if apart:
+                behind += coming
+            else:
+                others += coming
         if net.roads.length[here] >= GROUP_LENGTH:
             apart, behind = True, 0.0
-        here = next_on_ring(net, on_ring, here)
+        here = next_on_ring(net, grants.on_ring, here)
         if here == road or here < 0:
             break
     others += behind
