@@ -150,6 +150,69 @@ def is_urgent(to_end: float, v: float) -> bool:
 
 
 @kernel(forceinline=True)
+def has_body_on_both(
+    net: NetworkArrays, veh: Vehicles, rules: Rules, i: int, lane: int, target: int
+) -> bool:
+    """Whether i's body is on the road as far as it must be for a change from its lane to `target`."""
+    # The whole body, but for those who have to change on a road too short for it.
+    body = veh.length[i] + 0.5
+    if veh.wanted[i] != lane and veh.speed[i] < 0.1:
+        body = veh.length[i] - REAR_SLACK  # it halts where its body is just on it: see `swap_room`
+    if veh.s[i] < body and (net.lanes.length[lane] > body + 0.5 or veh.wanted[i] == lane):
+        return False
+    # Nor may its rear fall back behind the start of a shorter lane, if it can do so further on.
+    last = place_beside(net, lane, target, net.lanes.length[lane] - rules.stop_offset)
+    s = place_beside(net, lane, target, veh.s[i])
+    return s >= veh.length[i] - REAR_SLACK or last < veh.length[i]
+
+
+@kernel(forceinline=True)
+def place_that_pays(
+    net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
+    rules: Rules, p: int, lane: int, target: int, s: float, since: float,
+) -> int:  # fmt: skip
+    """Place of the order on the lane `target` at s, if the vehicle at place p of `lane`, that need not change,
+    gets on better there and can go on from there; -1 if not. since: s since its last change."""
+    if since < rules.lane_change_pause:
+        return -1
+    i = order.slot[p]
+    number = net.lanes.number[target]
+    suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
+    if not suits and net.lanes.length[lane] - veh.s[i] <= BLOCKED_WITHIN + 30.0:
+        # Too near to the line to come back in time, but there is no other way past who halts.
+        if not leader_stands(net, veh, routes, order, grants, lane, p, veh.s[i], True):
+            return -1
+    blocked = leader_stands(net, veh, routes, order, grants, lane, p, veh.s[i], False)
+    if not suits and not blocked:
+        return -1
+    place = place_behind(veh, order, target, s)
+    if leader_stands(net, veh, routes, order, grants, target, place, s, False):
+        return -1
+    if not blocked and not pays(net, veh, types, order, rules, p, lane, target, s, place):
+        return -1
+    return int(place)
+
+
+@kernel(forceinline=True)
+def place_on_way(
+    net: NetworkArrays, veh: Vehicles, routes: Routes, order: Order, grants: Grants, target: int,
+    s: float, to_end: float, since: float,
+) -> int:  # fmt: skip
+    """Place of the order on the lane `target` at s for somebody who must change to it, to_end m before the end
+    of its lane; -1 if it waits, as somebody there halts. since: s since its last change."""
+    if since < 1.0:
+        return -1
+    place = place_behind(veh, order, target, s)
+    if to_end > BLOCKED_WITHIN + 30.0 and leader_stands(
+        net, veh, routes, order, grants, target, place, s, False
+    ):
+        return -1
+    if leader_stands(net, veh, routes, order, grants, target, place, s, True):
+        return -1
+    return int(place)
+
+
+@kernel(forceinline=True)
 def consider_change(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
     rules: Rules, p: int, lane: int, target: int, cut: float, frame: int, dt: float,
@@ -158,54 +221,23 @@ def consider_change(
     i = order.slot[p]
     if veh.granted[i] > 0 or stands_for_long(veh, i):
         return False
-    # The whole body must be on the road, but for those who have to change on one too short for it.
-    body = veh.length[i] + 0.5
-    if veh.wanted[i] != lane and veh.speed[i] < 0.1:
-        body = veh.length[i] - REAR_SLACK  # it halts where its body is just on it: see `swap_room`
-    if veh.s[i] < body and (net.lanes.length[lane] > body + 0.5 or veh.wanted[i] == lane):
+    if not net.lanes.permissions[target] & types.permission[veh.type[i]]:
         return False
-    t = veh.type[i]
-    if not net.lanes.permissions[target] & types.permission[t]:
+    if not has_body_on_both(net, veh, rules, i, lane, target):
         return False
-    wanted = veh.wanted[i]
-    side = target - lane
-    mandatory = (wanted - lane) * side > 0
+    mandatory = (veh.wanted[i] - lane) * (target - lane) > 0
     since = (frame - veh.change_frame[i]) * dt
     v = veh.speed[i]
-    number = net.lanes.number[target]
     to_end = net.lanes.length[lane] - veh.s[i]
     s = place_beside(net, lane, target, veh.s[i])
-    # Nor may its rear fall back behind the start of a shorter lane, if it can do so further on.
-    last = place_beside(net, lane, target, net.lanes.length[lane] - rules.stop_offset)
-    if s < veh.length[i] - REAR_SLACK and last >= veh.length[i]:
-        return False
-    place = -1
-    if not mandatory:
-        if since < rules.lane_change_pause:
-            return False
-        suits = number < 32 and (veh.suits[i] >> np.uint32(number)) & np.uint32(1) == np.uint32(1)
-        if not suits and to_end <= BLOCKED_WITHIN + 30.0:
-            # Too near to the line to come back in time, but there is no other way past who halts.
-            if not leader_stands(net, veh, routes, order, grants, lane, p, veh.s[i], True):
-                return False
-        blocked = leader_stands(net, veh, routes, order, grants, lane, p, veh.s[i], False)
-        if not suits and not blocked:
-            return False
-        place = place_behind(veh, order, target, s)
-        if leader_stands(net, veh, routes, order, grants, target, place, s, False):
-            return False
-        if not blocked and not pays(net, veh, types, order, rules, p, lane, target, s, place):
-            return False
+    if mandatory:
+        place = place_on_way(net, veh, routes, order, grants, target, s, to_end, since)
     else:
-        if since < 1.0:
-            return False
-        place = place_behind(veh, order, target, s)
-        if to_end > BLOCKED_WITHIN + 30.0 and leader_stands(
-            net, veh, routes, order, grants, target, place, s, False
-        ):
-            return False
-        if leader_stands(net, veh, routes, order, grants, target, place, s, True):
-            return False
+        place = place_that_pays(
+            net, veh, types, routes, order, grants, rules, p, lane, target, s, since
+        )
+    if place < 0:
+        return False
     urgent = mandatory and is_urgent(to_end, v)
     b = rules.safe_braking if urgent else 0.5 * rules.safe_braking
     stood = time_stood(veh, i, frame, dt) if mandatory else 0.0

@@ -146,22 +146,14 @@ def safe_start(
 
 
 @kernel
-def start_place(
-    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, wait: Waiting,
-    trips: Trips, trip: int, lane: int, factor: float, aside: bool, frame: int, dt: float, seed: int,
-) -> tuple[float, float]:  # fmt: skip
-    """Place (m) and speed (m/s) at which a trip can start on a lane; speed -1: not now.
+def wished_speed(
+    net: NetworkArrays, veh: Vehicles, order: Order, trips: Trips, trip: int, lane: int, v0: float,
+    seed: int,
+) -> tuple[float, bool]:  # fmt: skip
+    """Speed (m/s) at which a trip wishes to start on a lane, and whether at that or not at all.
 
-    aside: bodies between two lanes count.
+    v0: the highest there.
     """
-    other = grants.opposite[lane]
-    if grants.passers[lane] > 0 or (other >= 0 and grants.passers[other] > 0):
-        return 0.0, -1.0  # nobody turns up where somebody has seen the road free
-    if not trips.walker[trip] and is_jammed(net, order, lane):
-        return 0.0, -1.0
-    t = trips.type[trip]
-    length = net.lanes.length[lane]
-    v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor, net.lanes.entry_speed[lane])
     kind = trips.speed_kind[trip]
     wish, exact = trips.speed[trip], True
     if kind == 1:  # as fast as is safe
@@ -184,42 +176,76 @@ def start_place(
             wish = min(v0, total / (hi - lo))
     if wish > v0 * 1.5 + 1.0:
         wish = v0
+    return wish, exact
+
+
+@kernel
+def place_in_turn(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, trips: Trips, trip: int, lane: int,
+    base: float, wish: float, turn: int, draws: int, frame: int, seed: int,
+) -> float:  # fmt: skip
+    """Place (m) on a lane that a trip tries in its turn: `draws` random ones, then those that its kind of
+    place names; -1: none. base: the first that its body fits on. wish: m/s."""
+    t, where = trips.type[trip], trips.pos_kind[trip]
+    length = net.lanes.length[lane]
+    lo, hi = order.start[lane], order.start[lane + 1]
+    if turn < draws:
+        u = uniform(seed, trip, turn + (64 * frame if where == 4 else 1), STREAM_DEPART)
+        return base + u * max(0.0, length - 1.0 - base)
+    if where == 0:
+        s = trips.pos[trip]
+        if s < 0.0:
+            s += length
+        return min(max(s, 0.0), length - 0.1)
+    if where == 5:
+        s = length - 0.5
+        if lo < hi:
+            j = order.slot[hi - 1]
+            s = veh.s[j] - veh.length[j] - types.min_gap[t] - wish
+        return max(base, s)
+    if turn == draws:
+        return base
+    # Just ahead of each vehicle, from the tail on.
+    j = order.slot[hi - (turn - draws)]
+    s = veh.s[j] + types.min_gap[veh.type[j]] + 1.5 * veh.speed[j] + types.length[t] + 0.1
+    return -1.0 if s >= length - 0.5 else float(s)
+
+
+@kernel
+def start_place(
+    net: NetworkArrays, veh: Vehicles, types: Types, order: Order, grants: Grants, wait: Waiting,
+    trips: Trips, trip: int, lane: int, factor: float, aside: bool, frame: int, dt: float, seed: int,
+) -> tuple[float, float]:  # fmt: skip
+    """Place (m) and speed (m/s) at which a trip can start on a lane; speed -1: not now.
+
+    aside: bodies between two lanes count.
+    """
+    other = grants.opposite[lane]
+    if grants.passers[lane] > 0 or (other >= 0 and grants.passers[other] > 0):
+        return 0.0, -1.0  # nobody turns up where somebody has seen the road free
+    if not trips.walker[trip] and is_jammed(net, order, lane):
+        return 0.0, -1.0
+    t = trips.type[trip]
+    length = net.lanes.length[lane]
+    v0 = min(types.max_speed[t], net.lanes.speed[lane] * factor, net.lanes.entry_speed[lane])
+    wish, exact = wished_speed(net, veh, order, trips, trip, lane, v0, seed)
     # On a road hardly longer than itself it stands at the line, on a shorter one its rear off it.
     base = types.length[t]
     if length - base < AT_LINE:
         base = max(length - BEFORE_LINE, 0.5 * length)
     where = trips.pos_kind[trip]
     lo, hi = order.start[lane], order.start[lane + 1]
-    # Places in turn: `draws` random ones, then `fixed` ones that depend on the kind.
     draws = 1 if where == 2 else RANDOM_PLACES if where == 4 else 0
     fixed = 0 if where == 2 else 1 + hi - lo if where == 3 or where == 4 else 1
-    s = base
     for turn in range(draws + fixed):
-        if turn < draws:
-            u = uniform(seed, trip, turn + (64 * frame if where == 4 else 1), STREAM_DEPART)
-            s = base + u * max(0.0, length - 1.0 - base)
-        elif where == 0:
-            s = trips.pos[trip]
-            if s < 0.0:
-                s += length
-            s = min(max(s, 0.0), length - 0.1)
-            if wish > 0.0 and exact:
-                # A given speed that could not stop before the line is lowered, not refused.
-                wish = min(wish, sqrt(max(0.0, types.decel[t] * (length - s - 0.5))))
-        elif where == 5:
-            s = length - 0.5
-            if lo < hi:
-                j = order.slot[hi - 1]
-                s = veh.s[j] - veh.length[j] - types.min_gap[t] - wish
-            s = max(base, s)
-        elif turn == draws:
-            s = base
-        else:
-            # Just ahead of each vehicle, from the tail on.
-            j = order.slot[hi - (turn - draws)]
-            s = veh.s[j] + types.min_gap[veh.type[j]] + 1.5 * veh.speed[j] + types.length[t] + 0.1
-            if s >= length - 0.5:
-                continue
+        s = place_in_turn(
+            net, veh, types, order, trips, trip, lane, base, wish, turn, draws, frame, seed
+        )
+        if s < 0.0:
+            continue
+        if where == 0 and wish > 0.0 and exact:
+            # A given speed that could not stop before the line is lowered, not refused.
+            wish = min(wish, sqrt(max(0.0, types.decel[t] * (length - s - 0.5))))
         v = safe_start(
             net, veh, types, order, grants, wait, lane, s, t, factor, wish, exact, aside, dt
         )
