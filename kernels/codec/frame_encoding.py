@@ -141,6 +141,82 @@ def put_first(
     return put(out, at, acc, n, rows[row, CODES], 24)
 
 
+@kernel(forceinline=True)
+def put_vehicle(
+    rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], row: int, count: int,
+    before: int, frames: int, lane_bits: int, id_bits: int,
+    out: NDArray[np.uint32], at: int, acc: int, n: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Write which vehicle the rows from one on are of, the frames that it is in, and its first row.
+
+    before: the vehicle before it, -1 none. Gives its place (mm), too.
+    """
+    vehicle = int(rows[row, ID])
+    at, acc, n = put_number(out, at, acc, n, vehicle - before - 1)
+    end = row
+    while end < count and rows[end, ID] == vehicle:
+        end += 1
+    at, acc, n = put_presence(step, row, end, frames, out, at, acc, n)
+    place = nearest_step(int(rows[row, S]))
+    at, acc, n = put_first(rows, row, place, lane_bits, id_bits, out, at, acc, n)
+    if exact.shape[0] > 0:
+        at, acc, n = put_exact(exact, row, -1, out, at, acc, n)
+    return at, acc, n, place * POSITION_STEP
+
+
+@kernel(forceinline=True)
+def put_changes(
+    lane: int, lane2: int, blocker: int, blocker2: int, blocker_before: int, codes: int, codes2: int,
+    reason_before: int, aside: int, sooner: int, ways: NDArray[np.int32], lane_bits: int, id_bits: int,
+    out: NDArray[np.uint32], at: int, acc: int, n: int,
+) -> tuple[int, int, int, int, int, int]:  # fmt: skip
+    """Write what is not as in the row before: lane, blocker and codes of both, and how far it moved aside.
+
+    Gives the foretold place on the new lane as well, of that on the old one (sooner), and who blocked
+    it and why before this.
+    """
+    other = codes2 ^ codes
+    what = (
+        (CHANGED_LANE if lane2 != lane else 0)
+        | (CHANGED_BLOCKER if blocker2 != blocker else 0)
+        | (CHANGED_REASON if other & 0xFF else 0)
+        | (CHANGED_SIGNALS if other >> 8 else 0)
+        | (CHANGED_LATERAL if aside != 0 else 0)
+    )
+    word, bits = what, CHANGES
+    if what & CHANGED_LANE:
+        code, width, passed = lane_code(ways, lane, lane2)
+        if width > 0:
+            word, bits = word | code << bits, bits + width
+        else:
+            word, bits = word | ANYWHERE << bits, bits + 2
+            at, acc, n = put(out, at, acc, n, word, bits)
+            at, acc, n = put(out, at, acc, n, lane2, lane_bits)
+            word, bits = 0, 0
+        sooner = sooner - passed if passed >= 0 else 0
+    # Values and widths, not branches, for what nobody can foretell; 59 bits at most.
+    told = blocker2 != blocker_before
+    width = 1 + (id_bits if told else 0) if what & CHANGED_BLOCKER else 0
+    code = (blocker2 + 1) << 1 if told else 1
+    word, bits = word | (code if width else 0) << bits, bits + width
+    blocker_before = blocker if width else blocker_before
+    told = codes2 & 0xFF != reason_before
+    width = (9 if told else 1) if what & CHANGED_REASON else 0
+    code = (codes2 & 0xFF) << 1 if told else 1
+    word, bits = word | (code if width else 0) << bits, bits + width
+    reason_before = codes & 0xFF if width else reason_before
+    width = SIGNALS + 1 if what & CHANGED_SIGNALS else 0
+    code = (codes2 >> 8) & ((1 << SIGNALS) - 1) | (1 << SIGNALS if other >> 16 else 0)
+    word, bits = word | (code if width else 0) << bits, bits + width
+    at, acc, n = put(out, at, acc, n, word & ((1 << MOST) - 1), min(bits, MOST))
+    at, acc, n = put(out, at, acc, n, word >> MOST, max(0, bits - MOST))
+    if other >> 16:
+        at, acc, n = put(out, at, acc, n, codes2 >> 16, 8)
+    if what & CHANGED_LATERAL:
+        at, acc, n = put_number(out, at, acc, n, folded(aside))
+    return at, acc, n, sooner, blocker_before, reason_before
+
+
 @kernel
 def put_side(
     rows: NDArray[np.int32], exact: NDArray[np.int32], step: NDArray[np.int32], count: int,
@@ -164,64 +240,22 @@ def put_side(
         lateral2, blocker2 = int(rows[row, LATERAL]), int(rows[row, BLOCKER])
         codes2 = int(rows[row, CODES])
         if rows[row, ID] != vehicle:
-            at, acc, n = put_number(out, at, acc, n, int(rows[row, ID]) - vehicle - 1)
-            vehicle = int(rows[row, ID])
-            end = row
-            while end < count and rows[end, ID] == vehicle:
-                end += 1
-            at, acc, n = put_presence(step, row, end, frames, out, at, acc, n)
-            place = nearest_step(s2)
-            s, trend = place * POSITION_STEP, 0
-            at, acc, n = put_first(rows, row, place, lane_bits, id_bits, out, at, acc, n)
-            if exact.shape[0] > 0:
-                at, acc, n = put_exact(exact, row, -1, out, at, acc, n)
+            at, acc, n, s = put_vehicle(
+                rows, exact, step, row, count, vehicle, frames, lane_bits, id_bits, out, at, acc, n
+            )
+            vehicle, trend = int(rows[row, ID]), 0
             blocker_before, reason_before = -1, 0
             residuals[row, 3] = FIRST
         else:
             t = step[row]
             sooner = s + advance(speed + speed2, factors[t, 0])
             change = PREDICTED
-            other = codes2 ^ codes
-            if lane2 != lane or blocker2 != blocker or other != 0 or lateral2 != lateral:
+            if lane2 != lane or blocker2 != blocker or codes2 != codes or lateral2 != lateral:
                 change = CHANGED
-                what = (
-                    (CHANGED_LANE if lane2 != lane else 0)
-                    | (CHANGED_BLOCKER if blocker2 != blocker else 0)
-                    | (CHANGED_REASON if other & 0xFF else 0)
-                    | (CHANGED_SIGNALS if other >> 8 else 0)
-                    | (CHANGED_LATERAL if lateral2 != lateral else 0)
-                )
-                word, bits = what, CHANGES
-                if what & CHANGED_LANE:
-                    code, width, passed = lane_code(ways, lane, lane2)
-                    if width > 0:
-                        word, bits = word | code << bits, bits + width
-                    else:
-                        word, bits = word | ANYWHERE << bits, bits + 2
-                        at, acc, n = put(out, at, acc, n, word, bits)
-                        at, acc, n = put(out, at, acc, n, lane2, lane_bits)
-                        word, bits = 0, 0
-                    sooner = sooner - passed if passed >= 0 else 0
-                # Values and widths, not branches, for what nobody can foretell; 59 bits at most.
-                told = blocker2 != blocker_before
-                width = 1 + (id_bits if told else 0) if what & CHANGED_BLOCKER else 0
-                code = (blocker2 + 1) << 1 if told else 1
-                word, bits = word | (code if width else 0) << bits, bits + width
-                blocker_before = blocker if width else blocker_before
-                told = codes2 & 0xFF != reason_before
-                width = (9 if told else 1) if what & CHANGED_REASON else 0
-                code = (codes2 & 0xFF) << 1 if told else 1
-                word, bits = word | (code if width else 0) << bits, bits + width
-                reason_before = codes & 0xFF if width else reason_before
-                width = SIGNALS + 1 if what & CHANGED_SIGNALS else 0
-                code = (codes2 >> 8) & ((1 << SIGNALS) - 1) | (1 << SIGNALS if other >> 16 else 0)
-                word, bits = word | (code if width else 0) << bits, bits + width
-                at, acc, n = put(out, at, acc, n, word & ((1 << MOST) - 1), min(bits, MOST))
-                at, acc, n = put(out, at, acc, n, word >> MOST, max(0, bits - MOST))
-                if other >> 16:
-                    at, acc, n = put(out, at, acc, n, codes2 >> 16, 8)
-                if what & CHANGED_LATERAL:
-                    at, acc, n = put_number(out, at, acc, n, folded(lateral2 - lateral))
+                at, acc, n, sooner, blocker_before, reason_before = put_changes(
+                    lane, lane2, blocker, blocker2, blocker_before, codes, codes2, reason_before,
+                    lateral2 - lateral, sooner, ways, lane_bits, id_bits, out, at, acc, n,
+                )  # fmt: skip
             if exact.shape[0] > 0:
                 at, acc, n = put_exact(exact, row, row - 1, out, at, acc, n)
             place = nearest_step(s2 - sooner)
