@@ -48,14 +48,7 @@ def save_corridor(
             )
     drawn = 0
     if run is not None:
-        window = Window(run, begin, begin + length)
-        found = trajectories(window, corridor.roads)
-        from matplotlib.collections import LineCollection
-
-        axes.add_collection(
-            LineCollection(list(found.lines), linewidths=0.6, colors="0.25", alpha=0.7)
-        )
-        drawn = found.vehicles
+        drawn = _vehicles(axes, Window(run, begin, begin + length), corridor)
     axes.set_xlim(begin, begin + length)
     low = corridor.place[0] - 0.06 * reach - (0.12 * reach if run is not None else 0.0)
     axes.set_ylim(low, corridor.place[-1] + 0.06 * reach)
@@ -79,6 +72,15 @@ def save_corridor(
     )
     save_figure(figure, path)
     return {"signals": names, "roads": corridor.roads, "band_s": widths, "vehicles": drawn}
+
+
+def _vehicles(axes: Any, window: Window, corridor: Corridor) -> int:
+    """Draw the ways of vehicles over time; how many these are."""
+    found = trajectories(window, corridor.roads)
+    from matplotlib.collections import LineCollection
+
+    axes.add_collection(LineCollection(list(found.lines), linewidths=0.6, colors="0.25", alpha=0.7))
+    return found.vehicles
 
 
 def _begin(run: RunFile, length: float) -> float:

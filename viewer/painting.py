@@ -30,18 +30,11 @@ def shapes() -> SimpleNamespace:
 
 
 def paint_vehicles(
-    raster: "Raster",
-    pose: NDArray[np.float64],
-    length: NDArray[np.float64],
-    width: NDArray[np.float64],
-    shape: ArrayLike,
-    colour: NDArray[np.uint8],
-    theme: Theme,
-    lights: ArrayLike = 0,
-    steer: ArrayLike = 0.0,
-    race: bool = False,
+    raster: "Raster", pose: NDArray[np.float64], length: NDArray[np.float64],
+    width: NDArray[np.float64], shape: ArrayLike, colour: NDArray[np.uint8], theme: Theme,
+    lights: ArrayLike = 0, steer: ArrayLike = 0.0, race: bool = False,
     storey: NDArray[np.int64] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Paint vehicles on a picture, in their order: from afar as kites, else as bodies.
 
     pose: (n, 3) x, y (m) of front bumpers, and heading (rad).   shape: of silhouettes.CLASSES, (n,) or
@@ -49,13 +42,10 @@ def paint_vehicles(
     storey: of each, (n,); bodies are hidden where the picture has a higher one.
     """
     n, near = len(pose), 1.0 / raster.pixels_per_metre
-    high, wide, _ = raster.canvas.shape
     turn = pose[:, 2]
     middle = pose[:, :2] - 0.5 * length[:, None] * np.column_stack((np.cos(turn), np.sin(turn)))
     at = raster.pixels(middle)
-    room = 10.0 + length * raster.scale
-    seen = np.isfinite(at).all(axis=1) & np.isfinite(turn)
-    seen &= (at > -room[:, None]).all(axis=1) & (at < (wide, high) + room[:, None]).all(axis=1)
+    seen = _in_sight(raster, at, turn, 10.0 + length * raster.scale)
     kite = kite_pixels(near, int(seen.sum()), race) * raster.scale * near
     what = np.broadcast_to(np.asarray(shape, np.float64), (n,))
     # Conditions of the text are to be one for all that are painted together: of no class it asks for sizes.
@@ -98,6 +88,16 @@ def paint_vehicles(
             if storey is not None and raster.storeys is not None and not kite:
                 below = raster.storeys.reshape(-1)[cell] > storey[mid]
             _blend(raster.canvas.reshape(-1, 3), cell, made, below)
+
+
+def _in_sight(
+    raster: "Raster", at: NDArray[np.float64], turn: NDArray[np.float64], room: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Who is somewhere, and no more than so many pixels beyond the edges of a picture."""
+    high, wide, _ = raster.canvas.shape
+    seen = np.isfinite(at).all(axis=1) & np.isfinite(turn)
+    seen &= (at > -room[:, None]).all(axis=1) & (at < (wide, high) + room[:, None]).all(axis=1)
+    return seen
 
 
 def _cells(

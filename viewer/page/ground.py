@@ -16,7 +16,7 @@ from rushhour.viewer.race_source import RaceSource
 from rushhour.viewer.road_sums import RoadSums
 from rushhour.viewer.shapes import stop_kinds, zebra_bars
 from rushhour.viewer.storeys import node_levels
-from rushhour.viewer.street_labels import street_lines
+from rushhour.viewer.street_labels import StreetLine, street_lines
 from rushhour.viewer.street_layers import Streets, layer_called, layer_names, shares
 from rushhour.viewer.surfaces import Surfaces, surfaces
 
@@ -82,16 +82,7 @@ def network_arrays(
     streets = street_lines(network)
     if box is not None:
         streets = [line for line in streets if _meets(line.points, box)]
-    points = np.concatenate([line.points for line in streets]) if streets else np.zeros((0, 2))
-    arrays |= lines(
-        points, np.array([len(line.points) for line in streets], np.int64), origin, "street"
-    )
-    arrays |= {
-        "street_covers": np.array([line.covered.size for line in streets], np.int32),
-        "street_covered": np.concatenate([np.zeros(0), *(line.covered for line in streets)]).astype(
-            np.float32
-        ),
-    }
+    arrays |= _streets(streets, origin)
     facts = {
         "roads": list(network.road_ids),
         "streets": [line.text for line in streets],
@@ -107,6 +98,19 @@ def network_arrays(
         facts["names"] = list(names)
         arrays["road_name"] = np.array([number[name] for name in network.road_names], np.int32)
     return arrays, facts
+
+
+def _streets(streets: list[StreetLine], origin: NDArray[np.float64]) -> Arrays:
+    """Lines of streets, along which their names are written, and where they lie below other roads."""
+    points = np.concatenate([line.points for line in streets]) if streets else np.zeros((0, 2))
+    covered = np.concatenate([np.zeros(0), *(line.covered for line in streets)])
+    return {
+        **lines(
+            points, np.array([len(line.points) for line in streets], np.int64), origin, "street"
+        ),
+        "street_covers": np.array([line.covered.size for line in streets], np.int32),
+        "street_covered": covered.astype(np.float32),
+    }
 
 
 def _surfaces(found: Surfaces, origin: NDArray[np.float64], box: Box | None) -> Arrays:

@@ -79,7 +79,6 @@ def frame_block(
     y = np.rint((rows["y"] - origin[1]) / PLACE).astype(np.int64)
     speed = np.rint(rows["speed"] / SPEED).astype(np.int64)
     turn = np.rint(rows["heading"] * (TURN / (2.0 * np.pi))).astype(np.int64) % TURN
-    steer = np.rint(rows["steer"] / STEER).astype(np.int64)
     tenths = np.rint(10.0 * times).astype(np.int64)
     span = tenths[frame[on]] - tenths[frame[before]]
 
@@ -100,6 +99,23 @@ def frame_block(
         values = place.copy()
         values[on] = place[on] - place[before] - (far * cosine // (20 * SCALE))
         told |= signs(values, name)
+    told |= _other_signs(rows, ways, on, before)
+    runs = {
+        **signs(np.diff(vehicle[start], prepend=0), "vehicle"),
+        **signs(frame[start], "from"),
+        **signs(np.diff(start, append=n), "count"),
+        **signs(np.rint(rows["lost"][start] / LOST), "lost"),
+    }
+    return block(
+        {**runs, **told, **(more or {})}, {"frames": len(frames), "tenths": tenths.tolist()}
+    )
+
+
+def _other_signs(
+    rows: dict[str, NDArray[Any]], ways: "Ways", on: NDArray[np.int64], before: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """Lanes, reasons, blockers, lights and wheels by what changed. on: rows that have one `before`."""
+    told: dict[str, NDArray[Any]] = {}
     lane = rows["lane"]
     values = lane.copy()
     values[on] = ways.codes(lane[before], lane[on])
@@ -116,19 +132,12 @@ def frame_block(
     values = rows["lights"].copy()
     values[on] ^= rows["lights"][before]
     told |= signs(values, "lights")
+    steer = np.rint(rows["steer"] / STEER).astype(np.int64)
     if steer.any():
         values = steer.copy()
         values[on] -= steer[before]
         told |= signs(values, "steer")
-    runs = {
-        **signs(np.diff(vehicle[start], prepend=0), "vehicle"),
-        **signs(frame[start], "from"),
-        **signs(np.diff(start, append=n), "count"),
-        **signs(np.rint(rows["lost"][start] / LOST), "lost"),
-    }
-    return block(
-        {**runs, **told, **(more or {})}, {"frames": len(frames), "tenths": tenths.tolist()}
-    )
+    return told
 
 
 class Ways:

@@ -101,8 +101,18 @@ def packed(
         "shape": np.array([told.shape(v) for v in order], np.uint8),
         "size": np.array([told.size(v) for v in order], np.float32),
     }
-    facts: dict[str, Any] = {
-        "title": title,
+    facts = {"title": title, **_facts(told, (x0, y0, x1, y1), origin, order), **more}
+    ground, said = told.ground(origin)
+    made.head = block(arrays | ground, facts | {"ground": said})
+    return made
+
+
+def _facts(
+    told: RunTold | RaceTold, box: Box, origin: NDArray[np.float64], order: list[int]
+) -> dict[str, Any]:
+    """Where a run or a race was and who took part, in the order of the page, and how all that looks."""
+    x0, y0, x1, y1 = box
+    return {
         "box": [x0 - origin[0], y0 - origin[1], x1 - origin[0], y1 - origin[1]],
         "origin": origin.tolist(),
         "vehicles": [told.name(v) for v in order],
@@ -112,11 +122,7 @@ def packed(
         "stands": STANDS,
         **look_facts(),
         **told.facts(order),
-        **more,
     }
-    ground, said = told.ground(origin)
-    made.head = block(arrays | ground, facts | {"ground": said})
-    return made
 
 
 def look_facts() -> dict[str, Any]:
