@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rushhour.cli.common_options import add_json, add_seed, add_threads
 from rushhour.cli.fit import fit_lines
@@ -11,6 +11,9 @@ from rushhour.cli.outputs import FIGURE, H5, add_output, want_apart
 from rushhour.cli.progress import compile_bar
 from rushhour.roadnets.json_text import json_text
 from rushhour.traffic.words.durations import seconds
+
+if TYPE_CHECKING:
+    from rushhour.traffic.demand.gravity import Model
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -43,7 +46,7 @@ def demand(args: argparse.Namespace) -> int:
     from rushhour.roadnets.loading import load_network
     from rushhour.traffic.analysis.count_tables import read_counts
     from rushhour.traffic.demand.fitting import fit_to_counts
-    from rushhour.traffic.demand.gravity import DAY, RADIATION, Model, day_demand
+    from rushhour.traffic.demand.gravity import DAY, day_demand
     from rushhour.traffic.demand.land_use import read_land_use
     from rushhour.traffic.demand.zone_polygons import people_by_zone, read_zone_polygons, settled
     from rushhour.traffic.recording.demand_file import save_demand
@@ -60,21 +63,7 @@ def demand(args: argparse.Namespace) -> int:
     )
     if args.hold_out is not None and args.counts is None:
         raise ScenarioError("--hold-out is given without --counts; add the counts or drop it")
-    given: dict[str, Any] = {
-        name: getattr(args, name)
-        for name in ("rate", "external", "through")
-        if getattr(args, name) is not None
-    }
-    table = None
-    if args.population is not None:
-        given["population"], table = _people(args.population, args.zones)
-    if args.model is not None:
-        given["spatial"] = args.model
-    if args.mean_time is not None:
-        if args.model == RADIATION:
-            raise ScenarioError("--mean-time is of the gravity model; leave it out with radiation")
-        given["mean_time"] = seconds(args.mean_time, "--mean-time")
-    model = Model(**given)
+    model, table = _model(args)
     begin = 0.0 if args.begin is None else seconds(args.begin, "--begin")
     end = DAY if args.end is None else seconds(args.end, "--end")
     with compile_bar():
@@ -105,6 +94,28 @@ def demand(args: argparse.Namespace) -> int:
         facts["plot"] = str(args.plot)
     print(json_text(facts) if args.json else _text(facts, demand.remarks))
     return 0
+
+
+def _model(args: argparse.Namespace) -> tuple["Model", Path | None]:
+    """The model of a day that the options give, and the table of people by zone, if they name one."""
+    from rushhour.traffic.demand.gravity import RADIATION, Model
+    from rushhour.traffic.scenarios.scenario import ScenarioError
+
+    given: dict[str, Any] = {
+        name: getattr(args, name)
+        for name in ("rate", "external", "through")
+        if getattr(args, name) is not None
+    }
+    table = None
+    if args.population is not None:
+        given["population"], table = _people(args.population, args.zones)
+    if args.model is not None:
+        given["spatial"] = args.model
+    if args.mean_time is not None:
+        if args.model == RADIATION:
+            raise ScenarioError("--mean-time is of the gravity model; leave it out with radiation")
+        given["mean_time"] = seconds(args.mean_time, "--mean-time")
+    return Model(**given), table
 
 
 def _people(said: str, zones: Path | None) -> tuple[float | None, Path | None]:

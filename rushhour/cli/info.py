@@ -43,18 +43,14 @@ def info(args: argparse.Namespace) -> int:
             show_network(import_network(path), args.json, None)
         return 0
     if is_demand:
-        facts = stored_demand_facts(path)
-        print(json_text(facts) if args.json else as_text(facts))
-        return 0
+        return _show(stored_demand_facts(path), args.json)
     if is_run:
         facts = run_facts(path)
         print(json_text(facts) if args.json else run_text(facts, path))
         return 0
     kinds = (".net.xml", ".net.xml.gz", ".sumocfg")
     if name.endswith((".xml", ".xml.gz")) and not name.endswith(kinds):
-        facts = demand_facts(path)
-        print(json_text(facts) if args.json else as_text(facts))
-        return 0
+        return _show(demand_facts(path), args.json)
     from rushhour.roadnets.graphs.tables import is_graph_folder
     from rushhour.roadnets.loading import is_gmns, load_network
     from rushhour.traffic.demand.matrix_files import OMX, OUTLINES, VISUM, is_matrix
@@ -65,17 +61,13 @@ def info(args: argparse.Namespace) -> int:
         from rushhour.traffic.demand.matrix import matrix_facts
         from rushhour.traffic.demand.tables import trip_facts
 
-        facts = matrix_facts(path) if is_matrix(path) else trip_facts(path)
-        print(json_text(facts) if args.json else as_text(facts))
-        return 0
+        return _show(matrix_facts(path) if is_matrix(path) else trip_facts(path), args.json)
     if name.endswith((".json", ".json.gz")) and path.is_file():
         from rushhour.roadnets.reading.json_files import read_json
         from rushhour.traffic.demand.cityflow import flow_facts
 
         if isinstance(read_json(path), list):
-            facts = flow_facts(path)
-            print(json_text(facts) if args.json else as_text(facts))
-            return 0
+            return _show(flow_facts(path), args.json)
     if name.endswith(OUTLINES) and _are_zones(path):
         raise NetworkError(
             f"{path}: zones, which are neither a network nor trips; give them beside a matrix of trips "
@@ -84,6 +76,12 @@ def info(args: argparse.Namespace) -> int:
     with compile_bar():
         network = load_network(path)
     show_network(network, args.json, None)
+    return 0
+
+
+def _show(facts: dict[str, Any], as_json: bool) -> int:
+    """Print facts of trips."""
+    print(json_text(facts) if as_json else as_text(facts))
     return 0
 
 
@@ -175,12 +173,7 @@ def run_text(facts: dict[str, Any], path: Path) -> str:
     size = sized(facts["bytes"])
     if facts["files"] > 1:
         size += f" in the files of {facts['files']} ranks"
-    rows = [
-        (
-            "run",
-            f"{facts['name']}, {size}, format version {facts['format_version']}",
-        )
-    ]
+    rows = [("run", f"{facts['name']}, {size}, format version {facts['format_version']}")]
     if facts["complete"]:
         rows.append(("complete", "yes"))
     else:
@@ -222,15 +215,15 @@ def run_text(facts: dict[str, Any], path: Path) -> str:
         rows.append(("commands", f"{facts['commands']:,} applied"))
     others = [f"{name}={value}" for name, value in facts["parameters"].items()]
     rows.append(("parameters", ", ".join([*others, f"seed {meta.get('seed', '?')}"])))
+    rows.append(("made by", _maker(meta)))
+    return "\n".join(f"{name:<12} {text}" for name, text in rows)
+
+
+def _maker(meta: dict[str, Any]) -> str:
+    """What made a run, and where."""
     versions = [f"{name} {meta[f'{name}_version']}" for name in ("rushhour", "numba", "numpy", "python")
                 if f"{name}_version" in meta]  # fmt: skip
-    rows.append(
-        (
-            "made by",
-            f"{', '.join(versions)} on {meta.get('machine', '?')} {meta.get('cpu', '')}".rstrip(),
-        )
-    )
-    return "\n".join(f"{name:<12} {text}" for name, text in rows)
+    return f"{', '.join(versions)} on {meta.get('machine', '?')} {meta.get('cpu', '')}".rstrip()
 
 
 def _is_number(text: str) -> bool:

@@ -108,11 +108,7 @@ def study(
             else:
                 rows[outcome.task.hash] = outcome.row
             progress(len(rows), len(failures), kept + len(missing))
-    failed = [
-        {"run": task.spec.label, "variant": task.spec.variant, **task.spec.axes, "seed": task.spec.seed,
-         "hash": task.hash, "tries": failures[task.hash].tries, "why": failures[task.hash].why}
-        for task in tasks if task.hash in failures
-    ]  # fmt: skip
+    failed = [_failure(task, failures[task.hash]) for task in tasks if task.hash in failures]
     _write(out / "failed.json", json_text(failed, 1) + "\n")
     if not rows:
         if stopping():
@@ -129,6 +125,14 @@ def study(
 
         write_report(run, out / "report.html")
     return run
+
+
+def _failure(task: Task, outcome: Outcome) -> dict[str, Any]:
+    """Which run failed, and why."""
+    return {
+        "run": task.spec.label, "variant": task.spec.variant, **task.spec.axes, "seed": task.spec.seed,
+        "hash": task.hash, "tries": outcome.tries, "why": outcome.why,
+    }  # fmt: skip
 
 
 def _engine(on: str, workers: int | None, retries: int) -> Engine:

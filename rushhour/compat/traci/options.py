@@ -64,10 +64,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         tripinfo = config.tripinfo
         outputs += config.outputs
         let_be += config.ignored
-    for name in ("net-file", "route-files", "additional-files"):
-        if name in given:
-            parts = given[name].replace(";", ",").split(",")
-            files[name] = tuple(Path(part.strip()) for part in parts if part.strip())
+    files |= _files_of(given)
     if len(files.get("net-file", ())) != 1:
         raise TraCIException("start: no network; give -c FILE.sumocfg or -n FILE.net.xml")
     fields: dict[str, Any] = option_fields(values, "start")
@@ -103,6 +100,16 @@ def read_options(arguments: Sequence[str]) -> Options:
         ignored=ignored,
         given=tuple(values.items()),
     )
+
+
+def _files_of(given: dict[str, str]) -> dict[str, tuple[Path, ...]]:
+    """The files that options name themselves, in place of those of a configuration."""
+    files: dict[str, tuple[Path, ...]] = {}
+    for name in ("net-file", "route-files", "additional-files"):
+        if name in given:
+            parts = given[name].replace(";", ",").split(",")
+            files[name] = tuple(Path(part.strip()) for part in parts if part.strip())
+    return files
 
 
 def _pairs(arguments: Sequence[str]) -> dict[str, str]:
