@@ -1,6 +1,7 @@
 """The files of a small study, in the folder of a test."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,3 +48,9 @@ def folder_of_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("short.toml").write_text(SHORT)
     wants(STUDY)
     return tmp_path
+
+
+def rows(out: Path) -> list[dict[str, Any]]:
+    import pandas
+
+    return list(pandas.read_parquet(out / "table.parquet").to_dict("records"))

@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.tables import CONTROL_NAMES
 from rushhour.traffic.analysis.comparing import ends_of, times_by_ends
 from rushhour.traffic.analysis.samples import difference, estimate, t_quantile
 from rushhour.traffic.measures.tables import MeasureTable
 from rushhour.traffic.studies.engines import Task
 from rushhour.traffic.studies.figures import DIFFERS, FIGURES, WAIT
+from rushhour.traffic.studies.notes import agreement, held_against, notes_of
 from rushhour.traffic.studies.one_run import RUN, folder_of
 from rushhour.traffic.studies.study_file import Study
 from rushhour.traffic.timing.timing_report import LEVELS
-from rushhour.traffic.words.plurals import counted
 
 if TYPE_CHECKING:
     from rushhour.roadnets.model import Network
@@ -100,12 +99,7 @@ class Results:
 
     def counts(self) -> list[dict[str, Any]]:
         """Of each group how the mean of its runs agrees with counts, and its limits; [] without counts."""
-        return [
-            {"variant": group.variant, "axes": group.axes, "error": one} if isinstance(one, str) else
-            {"variant": group.variant, "axes": group.axes, "runs": one.runs, "figures": one.figures["all"],
-             "limits": one.limits, "met": one.met}
-            for group, one in zip(self.groups, self.held, strict=False)
-        ]  # fmt: skip
+        return agreement(self)
 
     def rows_of_differences(self) -> list[dict[str, Any]]:
         """The table of differences, a mapping for each row."""
@@ -120,39 +114,7 @@ class Results:
 
     def notes(self) -> list[str]:
         """What is to be known before the figures are believed, a line each."""
-        told: dict[str, list[str]] = {}  # groups by what their runs do otherwise than asked
-        for group in self.groups:
-            for line in group.differs():
-                told.setdefault(line, []).append(group.label)
-        notes = [f"{'; '.join(labels)}: {line}" for line, labels in told.items()]
-        unfinished = [g for g in self.groups if np.nansum(list(g.values("unfinished").values()))]
-        if unfinished:
-            names = ", ".join(dict.fromkeys(group.variant for group in unfinished))
-            notes.append(f"not all trips had ended in {names}: mean times are of those that had; total delay is of all")  # fmt: skip
-        for group in self.groups:
-            off, short = (
-                float(np.nanmean(list(group.values(name).values()))) for name in ("cut_off", "cut_short")
-            )  # fmt: skip
-            if off:
-                waits = dict.fromkeys(row[WAIT] for row in group.rows if row["cut_off"])
-                notes.append(
-                    f"{group.label}: closed roads left {off:,.0f} trips a run without a way for some time or for good; "
-                    f"they wait before the closure, with those behind them, {' / '.join(waits)}"
-                )
-            if short:
-                notes.append(f"{group.label}: {short:,.0f} trips a run ended before a destination that is closed or cannot be reached")  # fmt: skip
-        for base, group in self.pairs():
-            pairs = zip(base.hashes(), group.hashes(), strict=False)
-            if base.seeds == group.seeds and all(one == other for one, other in pairs):
-                notes.append(f"{group.label}: every run is that of {base.label}, bit for bit: what it changes meets nobody")  # fmt: skip
-        if len(self.study.seeds) == 1:
-            notes.append('one seed gives no intervals; give several, as seeds = "1..5"')
-        stood = [row for group in self.groups for row in group.rows if row["standstill"]]
-        if stood:
-            notes.append(
-                f"{counted(len(stood), 'run')} ended as nobody moved any more: {stood[0]['standstill'][:120]}"
-            )
-        return [*notes, *self.remarks]
+        return [*notes_of(self), *self.remarks]
 
     def run_files(self, group: Group) -> list[Path]:
         """The run files of a group."""
@@ -186,21 +148,9 @@ def results_of(
         roads, approaches, od, [], remarks,
     )  # fmt: skip
     if study.counts is not None:
-        found.held = [_held(found.run_files(group), study.counts) for group in groups]
+        found.held = [held_against(found.run_files(group), study.counts) for group in groups]
     found.differences = _table([row for pair in found.pairs() for row in _differences(*pair)])
     return found
-
-
-def _held(runs: Sequence[Path], asked: Mapping[str, Any]) -> "Compared | str":
-    """The mean of runs against counts, or why it cannot be."""
-    from rushhour.traffic.analysis.counts import compare_counts
-
-    try:
-        return compare_counts(
-            runs, asked["file"], at=asked["at"], by=asked["by"], limits=asked["limits"]
-        )
-    except RushhourError as error:
-        return str(error)
 
 
 def _groups(study: Study, tasks: Sequence[Task], rows: Mapping[str, dict[str, Any]]) -> list[Group]:
