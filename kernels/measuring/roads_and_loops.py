@@ -311,12 +311,58 @@ def steps_back(net: NetworkArrays, veh: Vehicles, i: int, lane: int) -> int:
 
 
 @kernel
+def leave_road(
+    m: Meters, name: int, lane: int, t: float, distance: float, ideal: float, waited: float,
+    stopped: float,
+) -> None:  # fmt: skip
+    """Vehicle `name`, that began the frame on `lane`, leaves the road that it is on with these readings."""
+    settle_sums(m, name, t, distance, ideal, waited, stopped)
+    if m.road[name] >= 0:
+        log_passage(m, name, lane, m.road[name], True, t)
+
+
+@kernel
+def enter_lane(
+    net: NetworkArrays, m: Meters, name: int, lane: int, on: int, t: float, distance: float,
+    ideal: float, waited: float, stopped: float,
+) -> None:  # fmt: skip
+    """Vehicle `name`, that began the frame on `lane`, comes onto the lane `on` with these readings."""
+    road = net.lanes.road[on]
+    road = road if road >= 0 else m.sums.shape[0] - 1
+    come(m, name, road, t, distance, ideal, waited, stopped)
+    log_passage(m, name, lane, m.road[name], False, t)
+
+
+@kernel
+def pass_loops_left(
+    net: NetworkArrays, veh: Vehicles, m: Meters, loops: Loops, i: int, lane: int, now: int,
+    steps: int, same: bool, s: float, far: float, end: float, dt: float,
+) -> None:  # fmt: skip
+    """Pass the loops ahead on the lane on which i began a frame, or on that beside to which it changed.
+
+    now: where it is, s m along that; same: on the same road, or else `steps` lanes on; far: m beyond.
+    """
+    name = veh.id[i]
+    old = lane
+    if same:
+        old = now
+    elif steps > 0:
+        old = int(veh.behind[i, steps - 1])
+    before = m.s[name] if old == lane else place_beside(net, lane, old, m.s[name])
+    if same:
+        if s > before:
+            pass_loops(veh, loops, i, lane, old, before, s, 0.0, end, (s - before) / dt, dt)
+    elif steps > 0:
+        length, speed = net.lanes.length[old], mean_speed(veh, i, dt)
+        pass_loops(veh, loops, i, lane, old, before, length, far, end, speed, dt)
+
+
+@kernel
 def follow_way(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, m: Meters, loops: Loops, i: int,
     lane: int, frame: int, dt: float,
 ) -> None:  # fmt: skip
     """Settle what i left on the lanes that it drove over in a frame; it began on `lane`."""
-    n_roads = m.sums.shape[0] - 1
     end = (frame + 1) * dt
     name = veh.id[i]
     gone = veh.lane[i] < 0
@@ -341,36 +387,16 @@ def follow_way(
     waited, stopped = waited_until(veh, i, frame) * dt, veh.stopped[i] * dt
     far = between + s  # m driven since the line that comes next
     if m.watched[lane]:
-        old = lane
-        if same:
-            old = now
-        elif steps > 0:
-            old = int(veh.behind[i, steps - 1])
-        before = m.s[name] if old == lane else place_beside(net, lane, old, m.s[name])
-        length = net.lanes.length[old]
-        if same:
-            if s > before:
-                mean = (s - before) / dt
-                pass_loops(veh, loops, i, lane, old, before, s, 0.0, end, mean, dt)
-        elif steps > 0:
-            pass_loops(veh, loops, i, lane, old, before, length, far, end, speed, dt)
+        pass_loops_left(net, veh, m, loops, i, lane, now, steps, same, s, far, end, dt)
     if steps == 0 and not same and not gone:  # put elsewhere, not driven
-        if m.road[name] >= 0:
-            settle_sums(m, name, end, distance + s, ideal, waited, stopped)
-            log_passage(m, name, lane, m.road[name], True, end)
-        road = net.lanes.road[now]
+        leave_road(m, name, lane, end, distance + s, ideal, waited, stopped)
         ideal += s / desired_speed(net, veh, types, i, now)
-        come(m, name, road if road >= 0 else n_roads, end, distance + s, ideal, waited, stopped)
-        log_passage(m, name, lane, m.road[name], False, end)
+        enter_lane(net, m, name, lane, now, end, distance + s, ideal, waited, stopped)
     for step in range(steps - 1, -1, -1):
         on = now if step == 0 else int(veh.behind[i, step - 1])
         t = end - min(dt, far / speed)
-        settle_sums(m, name, t, distance, ideal, waited, stopped)
-        if m.road[name] >= 0:
-            log_passage(m, name, lane, m.road[name], True, t)
-        road = net.lanes.road[on]
-        come(m, name, road if road >= 0 else n_roads, t, distance, ideal, waited, stopped)
-        log_passage(m, name, lane, m.road[name], False, t)
+        leave_road(m, name, lane, t, distance, ideal, waited, stopped)
+        enter_lane(net, m, name, lane, on, t, distance, ideal, waited, stopped)
         length = s if step == 0 else net.lanes.length[on]
         far -= length
         if m.watched[on]:
@@ -379,10 +405,9 @@ def follow_way(
         ideal += net.lanes.length[on] / desired_speed(net, veh, types, i, on)
     m.s[name] = s
     if gone and m.road[name] >= 0:
-        waited = veh.waited[i] * dt
-        settle_sums(m, name, end, veh.distance[i], veh.ideal[i], waited, stopped)
         m.counts[m.road[name], ARRIVED] += 1
-        log_passage(m, name, lane, m.road[name], True, end)
+        waited = veh.waited[i] * dt
+        leave_road(m, name, lane, end, veh.distance[i], veh.ideal[i], waited, stopped)
         m.road[name] = -1
 
 
