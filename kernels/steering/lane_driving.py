@@ -178,6 +178,70 @@ def manage_progress(
 
 
 @kernel
+def rests(veh: Vehicles, rules: Rules, bodies: Bodies, st: Steered, i: int, dt: float) -> bool:
+    """Whether vehicle i and its body stand, and stay so in this frame; writes what they do then."""
+    aside = abs(veh.lateral[i] - veh.swerve[i])
+    if veh.speed[i] != 0.0 or veh.accel[i] > 0.0 or bodies.speed[i] != 0.0:
+        return False
+    if veh.around[i] != 0 or aside > LAG:
+        return False
+    st.expected[i] = st.integral[i] = bodies.throttle[i] = 0.0
+    if st.left[i] <= 0.0:
+        st.waited[i], st.mark[i] = 0.0, veh.distance[i] + veh.s[i]
+    if aside > 0.0:
+        hold_plan(veh, rules, i, 0.0, dt)
+    return True
+
+
+@kernel
+def body_pull(
+    types: Types, kinds: BodyTypes, bodies: Bodies, st: Steered, i: int, t: int, ahead: float,
+    cos: float, sin: float, dt: float,
+) -> float:  # fmt: skip
+    """Acceleration, m/s^2, by which the body of vehicle i comes to where that is after the frame.
+
+    ahead: m/s of the vehicle then. cos, sin: of the angle of the body from its lane.
+    """
+    # A front that swings out, or a plan aside, is faster along the lane than the rear axle.
+    speed = bodies.speed[i]
+    ratio = 1.0
+    if speed > 1.0:
+        ratio = (speed * cos - (bodies.slip[i] + kinds.nose[t] * bodies.turning[i]) * sin) / speed
+        ratio = min(1.3, max(0.8, ratio))
+    # Vehicle and body come together: it follows the body, and the body waits for it.
+    wanted = max(0.0, ahead / ratio - FOLLOWS * min(1.0, max(-1.0, st.ahead[i])))
+    if cos < ASKEW:
+        wanted = min(wanted, TURNING)
+    pull = (wanted - speed) / dt
+    return min(CATCHES_UP * types.accel[t], max(-types.emergency[t], pull))
+
+
+@kernel
+def roll_body(
+    net: NetworkArrays, lines: Lines, veh: Vehicles, rules: Rules, kinds: BodyTypes, bodies: Bodies,
+    st: Steered, i: int, station: float, cos_h: float, sin_h: float, cos: float, pull: float,
+    reverses: bool, dt: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Steer and move the body of vehicle i for a frame, in short steps; returns cos_h and sin_h then, of its
+    heading. station: m along its lane. cos: of its angle from that. pull: m/s^2."""
+    steps = max(1, math.ceil(dt / LONGEST_STEP - 1e-6))
+    h = dt / steps
+    for _ in range(steps):
+        wheel = aim(net, lines, veh, kinds, bodies, rules, i, station, cos_h, sin_h)
+        press(kinds, bodies, st, i, bodies.speed[i] + pull * h, pull, h)
+        if reverses:
+            st.expected[i], st.integral[i] = min(0.0, bodies.speed[i]), 0.0
+            bodies.throttle[i] = -0.5 if bodies.speed[i] > -REVERSE else 0.0
+            wheel = -math.copysign(kinds.max_steer[veh.type[i]], wheel)
+        elif bodies.speed[i] < 0.0:
+            bodies.throttle[i], st.expected[i] = 1.0, 0.0  # brakes: it rolls back
+        bodies.wheel[i] = wheel
+        cos_h, sin_h = move_body(kinds, bodies, i, h)
+        station += max(0.0, bodies.speed[i]) * cos * h
+    return cos_h, sin_h
+
+
+@kernel
 def steer_vehicle(
     net: NetworkArrays, lines: Lines, veh: Vehicles, types: Types, order: Order, rules: Rules,
     kinds: BodyTypes, bodies: Bodies, st: Steered, entered: NDArray[np.bool_], p: int, frame: int,
@@ -193,13 +257,7 @@ def steer_vehicle(
     if v > 0.0 or a > 0.0:
         a = min(a, let_out_limit(net, veh, types, order, rules, entered, i, frame, dt))
         veh.accel[i] = a
-    stands = v == 0.0 and a <= 0.0 and bodies.speed[i] == 0.0
-    if stands and veh.around[i] == 0 and aside <= LAG:
-        st.expected[i] = st.integral[i] = bodies.throttle[i] = 0.0
-        if st.left[i] <= 0.0:
-            st.waited[i], st.mark[i] = 0.0, veh.distance[i] + veh.s[i]
-        if aside > 0.0:
-            hold_plan(veh, rules, i, 0.0, dt)
+    if rests(veh, rules, bodies, st, i, dt):
         return
     station = veh.s[i] + st.ahead[i]
     _, _, ux, uy = place_on_line(lines, int(veh.lane[i]), station)
@@ -223,32 +281,11 @@ def steer_vehicle(
     reverses = manage_progress(
         net, lines, veh, kinds, bodies, st, order, p, wants, frame, dt, tally
     )
-    # A front that swings out, or a plan aside, is faster along the lane than the rear axle.
-    speed = bodies.speed[i]
-    ratio = 1.0
-    if speed > 1.0:
-        ratio = (speed * cos - (bodies.slip[i] + nose * bodies.turning[i]) * sin) / speed
-        ratio = min(1.3, max(0.8, ratio))
-    # Vehicle and body come together: it follows the body, and the body waits for it.
-    wanted = max(0.0, (v + a * dt) / ratio - FOLLOWS * min(1.0, max(-1.0, st.ahead[i])))
-    if cos < ASKEW:
-        wanted = min(wanted, TURNING)
-    pull = (wanted - speed) / dt
-    pull = min(CATCHES_UP * types.accel[t], max(-types.emergency[t], pull))
-    steps = max(1, math.ceil(dt / LONGEST_STEP - 1e-6))
-    h = dt / steps
-    for _ in range(steps):
-        wheel = aim(net, lines, veh, kinds, bodies, rules, i, station, cos_h, sin_h)
-        press(kinds, bodies, st, i, bodies.speed[i] + pull * h, pull, h)
-        if reverses:
-            st.expected[i], st.integral[i] = min(0.0, bodies.speed[i]), 0.0
-            bodies.throttle[i] = -0.5 if bodies.speed[i] > -REVERSE else 0.0
-            wheel = -math.copysign(kinds.max_steer[t], wheel)
-        elif bodies.speed[i] < 0.0:
-            bodies.throttle[i], st.expected[i] = 1.0, 0.0  # brakes: it rolls back
-        bodies.wheel[i] = wheel
-        cos_h, sin_h = move_body(kinds, bodies, i, h)
-        station += max(0.0, bodies.speed[i]) * cos * h
+    pull = body_pull(types, kinds, bodies, st, i, t, v + a * dt, cos, sin, dt)
+    cos_h, sin_h = roll_body(
+        net, lines, veh, rules, kinds, bodies, st, i, station, cos_h, sin_h, cos, pull, reverses,
+        dt,
+    )  # fmt: skip
     place_vehicle(net, lines, veh, types, kinds, bodies, st, i, cos_h, sin_h, ux, uy, a, dt)
     if aside > 0.0:
         # The plan waits for a body that is behind it, never for one ahead: that would wait, too.
