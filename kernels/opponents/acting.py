@@ -56,34 +56,55 @@ def judge(
 
 
 @kernel
+def press_all(
+    pad: Pad, types: BodyTypes, bodies: Bodies, tape: NDArray[np.float64], again: bool
+) -> None:
+    """Give all bodies what their pads say, and write that to the tape of a step, (n, 3); or, again, what this
+    says."""
+    for i in range(bodies.x.shape[0]):
+        if again:
+            pad.throttle[i], pad.steer[i] = tape[i, 0], tape[i, 1]
+            pad.hand_brake[i] = tape[i, 2]
+        else:
+            tape[i, 0], tape[i, 1] = pad.throttle[i], pad.steer[i]
+            tape[i, 2] = pad.hand_brake[i]
+        press(pad, types, bodies, i)
+
+
+@kernel
+def set_as_moved(bodies: Bodies, moved: NDArray[np.float64]) -> None:
+    """Set those where they were set on a road; moved: see `act_frame`."""
+    for i in range(bodies.x.shape[0]):
+        if moved[i, 0] > 0.0:
+            bodies.x[i], bodies.y[i], bodies.heading[i] = moved[i, 1], moved[i, 2], moved[i, 3]
+            bodies.speed[i] = bodies.slip[i] = bodies.turning[i] = bodies.steer[i] = 0.0
+
+
+@kernel
+def reset_stuck(
+    minds: Minds, types: BodyTypes, bodies: Bodies, cells: Cells, boxes: Boxes, count: int,
+    moved: NDArray[np.float64], seed: int, frame: int,
+) -> None:  # fmt: skip
+    """Set those on a road who are stuck for good, and write who they are; moved: see `act_frame`."""
+    n = bodies.x.shape[0]
+    moved[:] = 0.0
+    for i in range(n):
+        moved[i, 1] = minds.resets[i]
+    set_on_roads(minds, types, bodies, cells, boxes, count, seed, frame)
+    for i in range(n):
+        moved[i, 0] = minds.resets[i] - moved[i, 1]
+        moved[i, 1], moved[i, 2], moved[i, 3] = bodies.x[i], bodies.y[i], bodies.heading[i]
+
+
+@kernel
 def act_frame(
-    minds: Minds,
-    pad: Pad,
-    paths: Paths,
-    drivers: CornerDrivers,
-    types: BodyTypes,
-    cars: CornerCars,
-    bodies: Bodies,
-    cells: Cells,
-    search: Search,
-    boxes: Boxes,
-    now: Poses,
-    before: Poses,
-    way: NDArray[np.float64],
-    tape: NDArray[np.float64],
-    moved: NDArray[np.float64],
-    stood: NDArray[np.float64],
-    rammed: NDArray[np.bool_],
-    was: NDArray[np.int8],
-    caught: NDArray[np.float64],
-    captures: NDArray[np.int32],
-    notes: Notes,
-    again: bool,
-    recovery: int,
-    seed: int,
-    frame: int,
-    dt: float,
-) -> int:
+    minds: Minds, pad: Pad, paths: Paths, drivers: CornerDrivers, types: BodyTypes, cars: CornerCars,
+    bodies: Bodies, cells: Cells, search: Search, boxes: Boxes, now: Poses, before: Poses,
+    way: NDArray[np.float64], tape: NDArray[np.float64], moved: NDArray[np.float64],
+    stood: NDArray[np.float64], rammed: NDArray[np.bool_], was: NDArray[np.int8],
+    caught: NDArray[np.float64], captures: NDArray[np.int32], notes: Notes, again: bool,
+    recovery: int, seed: int, frame: int, dt: float,
+) -> int:  # fmt: skip
     """Let all act for a frame of dt (s), in as many steps as the tape has rows.
 
     now, before: poses of the vehicles at the frame's end and begin. tape: (steps, n, 3) what the
@@ -113,14 +134,7 @@ def act_frame(
                 minds, pad, paths, drivers, types, cars, bodies, cells, boxes, count, seed,
                 frame * steps + k, step,
             )  # fmt: skip
-        for i in range(n):
-            if again:
-                pad.throttle[i], pad.steer[i] = tape[k, i, 0], tape[k, i, 1]
-                pad.hand_brake[i] = tape[k, i, 2]
-            else:
-                tape[k, i, 0], tape[k, i, 1] = pad.throttle[i], pad.steer[i]
-                tape[k, i, 2] = pad.hand_brake[i]
-            press(pad, types, bodies, i)
+        press_all(pad, types, bodies, tape[k], again)
         move_bodies(types, bodies, step, 0, n)
         box_bodies(types, bodies, boxes)
         move_boxes(now, before, boxes, n, count, (k + 1) / steps)
@@ -129,17 +143,8 @@ def act_frame(
         note_meetings(notes, boxes, now, count, minds.hit)
         count_hits(minds, rammed, was)
     if again:
-        for i in range(n):
-            if moved[i, 0] > 0.0:
-                bodies.x[i], bodies.y[i], bodies.heading[i] = moved[i, 1], moved[i, 2], moved[i, 3]
-                bodies.speed[i] = bodies.slip[i] = bodies.turning[i] = bodies.steer[i] = 0.0
+        set_as_moved(bodies, moved)
     else:
         judge(minds, bodies, caught, captures, dt)
-        moved[:] = 0.0
-        for i in range(n):
-            moved[i, 1] = minds.resets[i]
-        set_on_roads(minds, types, bodies, cells, boxes, count, seed, frame)
-        for i in range(n):
-            moved[i, 0] = minds.resets[i] - moved[i, 1]
-            moved[i, 1], moved[i, 2], moved[i, 3] = bodies.x[i], bodies.y[i], bodies.heading[i]
+        reset_stuck(minds, types, bodies, cells, boxes, count, moved, seed, frame)
     return count

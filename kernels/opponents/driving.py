@@ -171,6 +171,246 @@ def is_nearest(minds: Minds, i: int) -> bool:
 
 
 @kernel
+def drive_path(
+    minds: Minds, paths: Paths, drivers: CornerDrivers, types: BodyTypes, cars: CornerCars,
+    bodies: Bodies, cells: Cells, i: int, dt: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Throttle, wheel (rad) and hand brake of body i as it drives along its path, with nobody else there.
+
+    Writes cars, top of the drivers, and what bodies press.
+    """
+    x, y, heading, speed = bodies.x[i], bodies.y[i], bodies.heading[i], bodies.speed[i]
+    eager = AGGRESSIVE if minds.state[i] == AVOID else 1.0
+    cars.driver[i] = bodies.type[i]
+    drivers.top[2 * i] = eager * minds.top[i]
+    drivers.top[2 * i + 1] = 0.5 * eager * minds.top[i]
+    cars.aside[i] += min(8.0 * dt, max(-8.0 * dt, minds.aside[i] - cars.aside[i]))
+    drive_corners(paths, drivers, types, cars, bodies, i, i + 1)
+    throttle, hand = bodies.throttle[i], bodies.hand_brake[i]
+    wheel = bodies.wheel[i]
+    if cars.mode[i] == CORNERING and not minds.off[i]:
+        tx, ty = far_in_sight(paths, cells, cars, i, x, y, drivers.near[2 * i], drivers.far[2 * i])
+        wheel = steer_by_direction(
+            math.atan2(ty - y, tx - x), heading, types.max_steer[bodies.type[i]]
+        )
+    if hand == 0.0:
+        grip = types.grip[bodies.type[i]]
+        throttle = min(
+            throttle, p_pedal(bend_limit(paths, i, cars.s[i], grip) - speed, 2.0 * PEDAL)
+        )
+    return throttle, wheel, hand
+
+
+@kernel
+def way_to_road(
+    paths: Paths, cars: CornerCars, bodies: Bodies, cells: Cells, boxes: Boxes, count: int, i: int
+) -> tuple[bool, float]:
+    """Whether body i, beside the road, knows where to reach it, and the direction (rad) of that."""
+    x, y, heading = bodies.x[i], bodies.y[i], bodies.heading[i]
+    found, tx, ty = road_to_reach(paths, cells, i, cars.s[i], x, y, bodies.speed[i])
+    toward = math.atan2(ty - y, tx - x)
+    far = math.hypot(tx - x, ty - y)
+    dx, dy = math.cos(toward), math.sin(toward)
+    barring, gap = first_ahead(boxes, count, i, -1, dx, dy, 0.0, 0.0, far, 0.3)
+    if barring >= 0 and gap < far:  # it goes where nobody stands
+        free, px, py = opening_beside(cells, boxes, count, i, x, y, toward, heading)
+        if free:
+            found, toward = True, math.atan2(py - y, px - x)
+    return found, toward
+
+
+@kernel
+def go_back(
+    minds: Minds, pad: Pad, types: BodyTypes, bodies: Bodies, cells: Cells, i: int, round_by: float,
+    found: bool, stuck: bool, dt: float,
+) -> None:  # fmt: skip
+    """Reverse, and stop that where it helps no more. round_by: rad from its heading to where body i is to go,
+    found: to the road. Writes pad, and back, still and hits of the minds."""
+    speed = bodies.speed[i]
+    minds.back[i] += speed * dt if speed < 0.0 else 0.0
+    minds.back[i] -= 0.02 * dt
+    bent = math.tan(bodies.steer[i]) / types.wheelbase[bodies.type[i]]
+    if minds.hit[i] >= 0 and speed <= 0.0 and minds.still[i] > 1.0:
+        minds.back[i] = 0.0  # no room behind
+    elif (
+        speed < 0.0
+        and not minds.off[i]
+        and not behind_holds(cells, bodies.x[i], bodies.y[i], bodies.heading[i], bent, speed)
+    ):
+        minds.back[i] = 0.0  # no road there
+    elif found and minds.hits[i] == 0 and abs(round_by) < AHEAD:
+        minds.back[i] = 0.0  # far enough round
+    elif stuck:
+        minds.back[i] = 0.0
+        minds.hits[i] += 1
+    if minds.back[i] <= 0.0:
+        minds.still[i] = 0.0
+    pad.throttle[i] = braked(types, bodies, i, p_pedal(-BACK_PACE - speed, PEDAL))
+    # wheels turned at a standstill would hold what is left of its slip
+    pad.steer[i] = minds.turn[i] if speed < -0.2 else 0.0
+    pad.hand_brake[i] = 0.0
+
+
+@kernel
+def way_to_box(
+    minds: Minds, bodies: Bodies, cells: Cells, boxes: Boxes, count: int, i: int
+) -> tuple[bool, float, float, float, float]:
+    """Whether body i can go straight to its place beside its quarry; the direction of that, as a vector and
+    in rad, and throttle."""
+    tx, ty, pressed = boxing_point(minds, bodies, i)
+    far = max(0.1, math.hypot(tx - boxes.x[i], ty - boxes.y[i]))
+    tx, ty = (tx - boxes.x[i]) / far, (ty - boxes.y[i]) / far
+    between, _ = first_ahead(boxes, count, i, minds.quarry[i], tx, ty, 0.0, 0.0, far, 0.2)
+    x, y = bodies.x[i], bodies.y[i]
+    free = between < 0 and sees_road(cells, x, y, x + far * tx, y + far * ty)
+    return free, tx, ty, math.atan2(ty, tx), pressed
+
+
+@kernel
+def way_to_quarry(
+    minds: Minds, bodies: Bodies, cells: Cells, boxes: Boxes, count: int, i: int
+) -> tuple[bool, float, float, float, float]:
+    """Whether body i can go straight for its quarry; the direction of that, as a vector and in rad, and
+    throttle."""
+    q = minds.quarry[i]
+    tx = boxes.x[q] + LEAD * boxes.vx[q] - boxes.x[i]
+    ty = boxes.y[q] + LEAD * boxes.vy[q] - boxes.y[i]
+    far = max(0.1, math.hypot(tx, ty))
+    between, _ = first_ahead(boxes, count, i, q, tx / far, ty / far, 0.0, 0.0, far, 0.2)
+    held = sees_road(cells, bodies.x[i], bodies.y[i], boxes.x[q], boxes.y[q])
+    free = between < 0 and (held or (minds.off[q] and is_nearest(minds, i)))
+    # who rams does not push its quarry away from the others
+    rams = bodies.speed[i] > minds.top[i] or minds.hit[i] == q
+    return free, tx / far, ty / far, math.atan2(ty, tx), 0.0 if rams else 1.0
+
+
+@kernel
+def heed_others(
+    minds: Minds, cells: Cells, boxes: Boxes, cars: CornerCars, count: int, i: int, spare: int,
+    dx: float, dy: float, speed: float, throttle: float, hand: float, dt: float,
+) -> tuple[float, bool]:  # fmt: skip
+    """The throttle of body i, that steers along dx, dy, with others there; whether it is held up by them.
+
+    spare: who does not count. Passes them, or honks. Writes quiet, blocked, heard, and what
+    `choose_pass` does.
+    """
+    limit = choose_pass(minds, cells, boxes, count, i, spare, dx, dy, speed, cars.offset[i])
+    minds.quiet[i] = max(0.0, minds.quiet[i] - dt)
+    held_up = limit < HELD_UP * minds.top[i]
+    minds.blocked[i] = minds.blocked[i] + dt if held_up else 0.0
+    if minds.blocked[i] > HONKS_AFTER and minds.quiet[i] <= 0.0:
+        ahead, _ = first_ahead(boxes, count, i, spare, dx, dy, 0.0, 0.0, HEARD, 0.3)
+        if ahead >= minds.flees.shape[0]:
+            minds.heard[i], minds.quiet[i] = boxes.row[ahead], QUIET
+    if limit < math.inf:
+        throttle = min(throttle, p_pedal(limit - speed, 2.0 * PEDAL))
+        if throttle < 0.0 and speed <= 0.1:
+            throttle = 0.0
+    elif minds.passing[i] == SHIFTS and hand == 0.0 and speed < 0.7 * minds.top[i]:
+        throttle = 1.0
+    return throttle, held_up
+
+
+@kernel
+def turn_round(
+    minds: Minds, types: BodyTypes, bodies: Bodies, cells: Cells, i: int, angle: float,
+    throttle: float, wheel: float, hand: float, stuck: bool, held_up: bool, seed: int, frame: int,
+) -> tuple[float, float]:  # fmt: skip
+    """Throttle and wheel (rad) of body i, that is to go `angle` rad from its heading: as given, or those of
+    who turns round. Where that needs room, or it is stuck, it begins to reverse.
+
+    Writes back, turn, still, hits.
+    """
+    speed, lock = bodies.speed[i], types.max_steer[bodies.type[i]]
+    bent = math.tan(wheel) / types.wheelbase[bodies.type[i]]
+    held_beside = minds.off[i] and held_up and minds.hit[i] < 0 and minds.blocked[i] < WAITS
+    if abs(angle) > TURNS and speed > TURN_PACE and hand == 0.0:
+        throttle, wheel = -1.0, math.copysign(lock, angle)
+    elif abs(angle) > TURNS and minds.off[i] and hand == 0.0:
+        minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
+    elif (
+        abs(angle) > SWINGS
+        and hand == 0.0
+        and not minds.off[i]
+        and not turn_holds(cells, bodies.x[i], bodies.y[i], bodies.heading[i], bent, speed)
+    ):
+        if speed > SHUFFLES:
+            throttle = -1.0
+        else:
+            minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
+    elif stuck and held_beside:
+        minds.still[i] = PATIENCE - 0.5  # going back would bring it farther from the road only
+    elif stuck:
+        minds.hits[i] += 1
+        minds.back[i] = back_distance(minds.hits[i])
+        side = angle if abs(angle) > 0.1 else uniform(seed, i, frame, STREAM_PLACE) - 0.5
+        minds.turn[i] = -math.copysign(back_lock(minds.hits[i], lock) / lock, side)
+        minds.still[i] = 0.0
+    return throttle, wheel
+
+
+@kernel
+def drive_mind(
+    minds: Minds, pad: Pad, paths: Paths, drivers: CornerDrivers, types: BodyTypes, cars: CornerCars,
+    bodies: Bodies, cells: Cells, boxes: Boxes, count: int, i: int, seed: int, frame: int, dt: float,
+) -> None:  # fmt: skip
+    """Press the pad of body i; see `drive_minds`."""
+    x, y, heading, speed = bodies.x[i], bodies.y[i], bodies.heading[i], bodies.speed[i]
+    lock, off = types.max_steer[bodies.type[i]], minds.off[i]
+    if minds.state[i] == WAIT and not off:
+        pad.throttle[i], pad.steer[i] = p_pedal(-speed, PEDAL), 0.0
+        pad.hand_brake[i] = 1.0
+        minds.still[i] = 0.0
+        return
+    throttle, wheel, hand = drive_path(minds, paths, drivers, types, cars, bodies, cells, i, dt)
+    stuck = watch_progress(minds, bodies, i, dt)
+    angle = path_angle(paths, cars, i, x, y, heading)
+    found, toward, round_by = False, heading, angle
+    if off:
+        found, toward = way_to_road(paths, cars, bodies, cells, boxes, count, i)
+        round_by = wrapped(toward - heading)
+    if minds.back[i] > 0.0:
+        go_back(minds, pad, types, bodies, cells, i, round_by, found, stuck, dt)
+        return
+    # ahead is along its path: while it steers aside, its own direction would mislead
+    end = paths.start[i + 1]
+    s = min(cars.s[i] + ASIDE_LEAST, paths.station[end - 1] - 1e-3)
+    course, _ = course_and_slope(paths.points, paths.station, paths.start[i], end, s)
+    spare, dx, dy = -1, math.cos(course), math.sin(course)
+    if off and found and minds.passing[i] == STAYS:
+        # who steers along its way stays beside the road
+        dx, dy, angle, hand = math.cos(toward), math.sin(toward), round_by, 0.0
+        wheel = min(lock, max(-lock, angle))
+        throttle = p_pedal(VERGE_PACE / (1.0 + abs(angle)) - speed, PEDAL)
+        if abs(angle) < ROLLS:
+            throttle = max(0.0, throttle)  # it rolls onto the road beside it
+    hunts = not off and (minds.state[i] == BOX or minds.state[i] == CHASE)
+    if hunts:
+        q = minds.quarry[i]
+        if minds.state[i] == BOX:
+            free, tx, ty, straight, pressed = way_to_box(minds, bodies, cells, boxes, count, i)
+        else:
+            free, tx, ty, straight, pressed = way_to_quarry(minds, bodies, cells, boxes, count, i)
+        if free or minds.state[i] == CHASE:
+            spare = q
+        if free:
+            dx, dy, angle, hand, throttle = tx, ty, wrapped(straight - heading), 0.0, pressed
+            wheel = min(lock, max(-lock, angle))
+    if minds.passing[i] != STAYS and hand == 0.0 and spare < 0:
+        wheel = steer_aside(paths, cars, i, x, y, heading, speed, lock)
+    if off and minds.still[i] > STANDS_BESIDE:
+        minds.passing[i], minds.aside[i] = STAYS, 0.0  # over the verge it gets nowhere, either
+    throttle, held_up = heed_others(
+        minds, cells, boxes, cars, count, i, spare, dx, dy, speed, throttle, hand, dt
+    )
+    throttle, wheel = turn_round(
+        minds, types, bodies, cells, i, angle, throttle, wheel, hand, stuck, held_up, seed, frame
+    )
+    pad.throttle[i] = braked(types, bodies, i, throttle)
+    pad.steer[i], pad.hand_brake[i] = wheel / lock, hand
+
+
+@kernel
 def drive_minds(
     minds: Minds,
     pad: Pad,
@@ -192,153 +432,11 @@ def drive_minds(
     cars, and top of the drivers.
     """
     for i in range(minds.flees.shape[0]):
-        if minds.by_hand[i]:
-            continue
-        x, y, heading, speed = bodies.x[i], bodies.y[i], bodies.heading[i], bodies.speed[i]
-        lock, base = types.max_steer[bodies.type[i]], types.wheelbase[bodies.type[i]]
-        if minds.state[i] == WAIT and not minds.off[i]:
-            pad.throttle[i], pad.steer[i] = p_pedal(-speed, PEDAL), 0.0
-            pad.hand_brake[i] = 1.0
-            minds.still[i] = 0.0
-            continue
-        eager = AGGRESSIVE if minds.state[i] == AVOID else 1.0
-        cars.driver[i] = bodies.type[i]
-        drivers.top[2 * i] = eager * minds.top[i]
-        drivers.top[2 * i + 1] = 0.5 * eager * minds.top[i]
-        cars.aside[i] += min(8.0 * dt, max(-8.0 * dt, minds.aside[i] - cars.aside[i]))
-        drive_corners(paths, drivers, types, cars, bodies, i, i + 1)
-        throttle, hand = bodies.throttle[i], bodies.hand_brake[i]
-        wheel = bodies.wheel[i]
-        if cars.mode[i] == CORNERING and not minds.off[i]:
-            tx, ty = far_in_sight(
-                paths, cells, cars, i, x, y, drivers.near[2 * i], drivers.far[2 * i]
-            )
-            wheel = steer_by_direction(math.atan2(ty - y, tx - x), heading, lock)
-        if hand == 0.0:
-            grip = types.grip[bodies.type[i]]
-            throttle = min(
-                throttle, p_pedal(bend_limit(paths, i, cars.s[i], grip) - speed, 2.0 * PEDAL)
-            )
-        stuck = watch_progress(minds, bodies, i, dt)
-        angle = path_angle(paths, cars, i, x, y, heading)
-        found, toward, round_by = False, heading, angle
-        if minds.off[i]:
-            found, tx, ty = road_to_reach(paths, cells, i, cars.s[i], x, y, speed)
-            toward = math.atan2(ty - y, tx - x)
-            far = math.hypot(tx - x, ty - y)
-            dx, dy = math.cos(toward), math.sin(toward)
-            barring, gap = first_ahead(boxes, count, i, -1, dx, dy, 0.0, 0.0, far, 0.3)
-            if barring >= 0 and gap < far:  # it goes where nobody stands
-                free, px, py = opening_beside(cells, boxes, count, i, x, y, toward, heading)
-                if free:
-                    found, toward = True, math.atan2(py - y, px - x)
-            round_by = wrapped(toward - heading)
-        if minds.back[i] > 0.0:
-            minds.back[i] += speed * dt if speed < 0.0 else 0.0
-            minds.back[i] -= 0.02 * dt
-            if minds.hit[i] >= 0 and speed <= 0.0 and minds.still[i] > 1.0:
-                minds.back[i] = 0.0  # no room behind
-            elif (
-                speed < 0.0
-                and not minds.off[i]
-                and not behind_holds(cells, x, y, heading, math.tan(bodies.steer[i]) / base, speed)
-            ):
-                minds.back[i] = 0.0  # no road there
-            elif found and minds.hits[i] == 0 and abs(round_by) < AHEAD:
-                minds.back[i] = 0.0  # far enough round
-            elif stuck:
-                minds.back[i] = 0.0
-                minds.hits[i] += 1
-            if minds.back[i] <= 0.0:
-                minds.still[i] = 0.0
-            pad.throttle[i] = braked(types, bodies, i, p_pedal(-BACK_PACE - speed, PEDAL))
-            # wheels turned at a standstill would hold what is left of its slip
-            pad.steer[i] = minds.turn[i] if speed < -0.2 else 0.0
-            pad.hand_brake[i] = 0.0
-            continue
-        # ahead is along its path: while it steers aside, its own direction would mislead
-        end = paths.start[i + 1]
-        s = min(cars.s[i] + ASIDE_LEAST, paths.station[end - 1] - 1e-3)
-        course, _ = course_and_slope(paths.points, paths.station, paths.start[i], end, s)
-        spare, dx, dy = -1, math.cos(course), math.sin(course)
-        if minds.off[i]:
-            if (
-                found and minds.passing[i] == STAYS
-            ):  # who steers along its way stays beside the road
-                dx, dy, angle, hand = math.cos(toward), math.sin(toward), round_by, 0.0
-                wheel = min(lock, max(-lock, angle))
-                throttle = p_pedal(VERGE_PACE / (1.0 + abs(angle)) - speed, PEDAL)
-                if abs(angle) < ROLLS:
-                    throttle = max(0.0, throttle)  # it rolls onto the road beside it
-        if minds.state[i] == BOX and not minds.off[i]:
-            tx, ty, pressed = boxing_point(minds, bodies, i)
-            far = max(0.1, math.hypot(tx - boxes.x[i], ty - boxes.y[i]))
-            tx, ty = (tx - boxes.x[i]) / far, (ty - boxes.y[i]) / far
-            q = minds.quarry[i]
-            between, _ = first_ahead(boxes, count, i, q, tx, ty, 0.0, 0.0, far, 0.2)
-            if between < 0 and sees_road(cells, x, y, x + far * tx, y + far * ty):
-                spare, dx, dy, hand, throttle = q, tx, ty, 0.0, pressed
-                angle = wrapped(math.atan2(ty, tx) - heading)
-                wheel = min(lock, max(-lock, angle))
-        elif minds.state[i] == CHASE and not minds.off[i]:
-            q = minds.quarry[i]
-            spare = q
-            tx = boxes.x[q] + LEAD * boxes.vx[q] - boxes.x[i]
-            ty = boxes.y[q] + LEAD * boxes.vy[q] - boxes.y[i]
-            far = max(0.1, math.hypot(tx, ty))
-            straight = wrapped(math.atan2(ty, tx) - heading)
-            between, _ = first_ahead(boxes, count, i, q, tx / far, ty / far, 0.0, 0.0, far, 0.2)
-            held = sees_road(cells, x, y, boxes.x[q], boxes.y[q])
-            if between < 0 and (held or (minds.off[q] and is_nearest(minds, i))):
-                angle = straight
-                throttle, hand = 1.0, 0.0
-                if speed > minds.top[i] or minds.hit[i] == q:
-                    throttle = 0.0  # who rams does not push its quarry away from the others
-                wheel = min(lock, max(-lock, straight))
-                dx, dy = tx / far, ty / far
-        if minds.passing[i] != STAYS and hand == 0.0 and spare < 0:
-            wheel = steer_aside(paths, cars, i, x, y, heading, speed, lock)
-        if minds.off[i] and minds.still[i] > STANDS_BESIDE:
-            minds.passing[i], minds.aside[i] = STAYS, 0.0  # over the verge it gets nowhere, either
-        limit = choose_pass(minds, cells, boxes, count, i, spare, dx, dy, speed, cars.offset[i])
-        minds.quiet[i] = max(0.0, minds.quiet[i] - dt)
-        held_up = limit < HELD_UP * minds.top[i]
-        minds.blocked[i] = minds.blocked[i] + dt if held_up else 0.0
-        if minds.blocked[i] > HONKS_AFTER and minds.quiet[i] <= 0.0:
-            ahead, _ = first_ahead(boxes, count, i, spare, dx, dy, 0.0, 0.0, HEARD, 0.3)
-            if ahead >= minds.flees.shape[0]:
-                minds.heard[i], minds.quiet[i] = boxes.row[ahead], QUIET
-        if limit < math.inf:
-            throttle = min(throttle, p_pedal(limit - speed, 2.0 * PEDAL))
-            if throttle < 0.0 and speed <= 0.1:
-                throttle = 0.0
-        elif minds.passing[i] == SHIFTS and hand == 0.0 and speed < 0.7 * minds.top[i]:
-            throttle = 1.0
-        held_beside = minds.off[i] and held_up and minds.hit[i] < 0 and minds.blocked[i] < WAITS
-        if abs(angle) > TURNS and speed > TURN_PACE and hand == 0.0:
-            throttle, wheel = -1.0, math.copysign(lock, angle)
-        elif abs(angle) > TURNS and minds.off[i] and hand == 0.0:
-            minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
-        elif (
-            abs(angle) > SWINGS
-            and hand == 0.0
-            and not minds.off[i]
-            and not turn_holds(cells, x, y, heading, math.tan(wheel) / base, speed)
-        ):
-            if speed > SHUFFLES:
-                throttle = -1.0
-            else:
-                minds.back[i], minds.turn[i] = FIRST, -math.copysign(1.0, angle)
-        elif stuck and held_beside:
-            minds.still[i] = PATIENCE - 0.5  # going back would bring it farther from the road only
-        elif stuck:
-            minds.hits[i] += 1
-            minds.back[i] = back_distance(minds.hits[i])
-            side = angle if abs(angle) > 0.1 else uniform(seed, i, frame, STREAM_PLACE) - 0.5
-            minds.turn[i] = -math.copysign(back_lock(minds.hits[i], lock) / lock, side)
-            minds.still[i] = 0.0
-        pad.throttle[i] = braked(types, bodies, i, throttle)
-        pad.steer[i], pad.hand_brake[i] = wheel / lock, hand
+        if not minds.by_hand[i]:
+            drive_mind(
+                minds, pad, paths, drivers, types, cars, bodies, cells, boxes, count, i, seed,
+                frame, dt,
+            )  # fmt: skip
 
 
 @kernel

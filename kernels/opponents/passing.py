@@ -109,33 +109,45 @@ def room_beside(
 
 
 @kernel
+def speed_past(clear: bool, gap: float, ahead: float) -> float:
+    """Speed, m/s, of who passes somebody gap m ahead at ahead m/s: until it is clear of that one's way, it must
+    not run into it; inf: any."""
+    return math.inf if clear or gap > SURE else max(2.0, ahead + 1.0)
+
+
+@kernel
+def stay_aside(
+    minds: Minds, cells: Cells, boxes: Boxes, count: int, i: int, spare: int, dx: float, dy: float,
+    look: float, offset: float,
+) -> float:  # fmt: skip
+    """Let body i, if it passes, go back to its way where nobody is there any more, or the ground beside ends.
+
+    Returns m to the left of where it is that it is to drive.
+    """
+    here = minds.aside[i] - offset
+    if minds.passing[i] == STAYS:
+        return here
+    other, _ = first_ahead(
+        boxes, count, i, spare, dx, dy, -offset, -boxes.half_length[i] - 3.0, look, SIDE
+    )
+    verge = minds.passing[i] == SHIFTS
+    if other < 0 or not ground_holds(cells, boxes.x[i], boxes.y[i], dx, dy, here, look, verge):
+        minds.passing[i], minds.aside[i] = STAYS, 0.0
+        return -offset
+    return here
+
+
+@kernel
 def choose_pass(
-    minds: Minds,
-    cells: Cells,
-    boxes: Boxes,
-    count: int,
-    i: int,
-    spare: int,
-    dx: float,
-    dy: float,
-    speed: float,
-    offset: float,
-) -> float:
+    minds: Minds, cells: Cells, boxes: Boxes, count: int, i: int, spare: int, dx: float, dy: float,
+    speed: float, offset: float,
+) -> float:  # fmt: skip
     """Speed, m/s, that who is ahead of body i leaves it, after choosing a side; inf: any.
 
     dx, dy: where it steers. offset: m left of its path. Writes aside, passing, passes.
     """
     look = LOOK_LEAST + LOOK_TIME * abs(speed)
-    here = minds.aside[i] - offset  # m to the left of where it is
-    if minds.passing[i] != STAYS:
-        other, _ = first_ahead(
-            boxes, count, i, spare, dx, dy, -offset, -boxes.half_length[i] - 3.0, look, SIDE
-        )
-        verge = minds.passing[i] == SHIFTS
-        if other < 0 or not ground_holds(cells, boxes.x[i], boxes.y[i], dx, dy, here, look, verge):
-            # back to the way
-            minds.passing[i], minds.aside[i] = STAYS, 0.0
-            here = -offset
+    here = stay_aside(minds, cells, boxes, count, i, spare, dx, dy, look, offset)
     near = min(max(here, -1.0), 1.0)
     other, gap = first_ahead(boxes, count, i, spare, dx, dy, near, 0.0, look, 0.3)
     if other < 0:
@@ -154,8 +166,7 @@ def choose_pass(
         verge = second < 0
     if minds.passing[i] != STAYS and abs(here - across) >= wide - 0.2:  # as it is about to
         if room_beside(cells, boxes, count, i, spare, dx, dy, here, far, verge, bold):
-            clear = abs(across) >= wide - SIDE
-            return math.inf if clear or gap > SURE else max(2.0, ahead + 1.0)
+            return speed_past(abs(across) >= wide - SIDE, gap, ahead)
     first = 1.0 if across <= 0.0 else -1.0
     for draw in range(4):
         side = first if draw % 2 == 0 else -first
@@ -165,23 +176,10 @@ def choose_pass(
                 continue  # a lane further it would still be in the way
         else:
             aside, how = across + side * wide, SHIFTS
-        if room_beside(
-            cells,
-            boxes,
-            count,
-            i,
-            spare,
-            dx,
-            dy,
-            aside,
-            far,
-            verge and how == SHIFTS,
-            bold and draw > 1,
-        ):
+        over, pushes = verge and how == SHIFTS, bold and draw > 1
+        if room_beside(cells, boxes, count, i, spare, dx, dy, aside, far, over, pushes):
             if minds.passing[i] == STAYS:
                 minds.passes[i] += 1
             minds.passing[i], minds.aside[i] = how, offset + aside
-            # until it is beside, it must not run into who is ahead
-            clear = side * (0.0 - across) >= wide - SIDE
-            return math.inf if clear or gap > SURE else max(2.0, ahead + 1.0)
+            return speed_past(side * (0.0 - across) >= wide - SIDE, gap, ahead)
     return max(0.0, ahead + (gap - BEHIND) / FOLLOW)
