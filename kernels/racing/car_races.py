@@ -235,20 +235,55 @@ def held_pace(track: Track, cars: RaceCars, i: int, last: float, seed: int, time
 
 
 @kernel
+def steer_car(
+    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, bodies: Bodies, i: int,
+    on_line: bool, dt: float,
+) -> float:  # fmt: skip
+    """Turn the wheels of car i where it does not steer by its model: along the line, or back to the track; and
+    no farther than its tyres hold. Returns the curvature (1/m) that is asked of it."""
+    x, y, speed = bodies.x[i], bodies.y[i], bodies.speed[i]
+    if not cars.on[i]:
+        cars.off[i] += dt
+        begin = (track.target[cars.place[i]] - 1) % track.line.shape[0]
+        px, py = line_point(track, begin, BACK_TIME * speed + RETURN)
+        bodies.wheel[i] = steer_to(
+            x, y, bodies.heading[i], px, py, types.wheelbase[i], types.max_steer[i]
+        )
+    elif on_line:
+        bodies.wheel[i] = preview_steer(track, lines, cars, types, bodies, i)
+    asked = abs(math.tan(bodies.wheel[i])) / types.wheelbase[i]
+    most = math.atan(types.wheelbase[i] * HOLD * types.grip[i] * G / max(1.0, speed * speed))
+    bodies.wheel[i] = min(most, max(-most, bodies.wheel[i]))
+    return asked
+
+
+@kernel
+def way_speed(
+    track: Track, lines: RaceLines, cars: RaceCars, bodies: Bodies, i: int, on_line: bool
+) -> float:
+    """Speed, m/s, of car i's way at its place and ahead of it, at its full pace."""
+    speed = bodies.speed[i]
+    ahead = cars.place[i]
+    if on_line or cars.wish[i] != 0.0:
+        ahead = index_beyond(track.station, ahead, LEAD * speed)
+    if cars.blend[i] != 0.0:
+        wanted = mixed(lines.speed, cars.place[i], cars.blend[i])
+        wanted = min(wanted, mixed(lines.speed, ahead, cars.blend[i]))
+    else:
+        wanted = node_speed(track, cars.place[i], bodies.x[i], bodies.y[i])
+        if on_line:
+            wanted = min(wanted, mixed(lines.speed, ahead, 0.0))
+    if cars.wish[i] != 0.0:
+        there = mixed(lines.speed, ahead, cars.wish[i])
+        wanted = min(wanted, max(there, speed - EXCESS))
+    return wanted
+
+
+@kernel
 def drive_cars(
-    track: Track,
-    lines: RaceLines,
-    cars: RaceCars,
-    steering: TrackCars,
-    types: BodyTypes,
-    bodies: Bodies,
-    last: float,
-    seed: int,
-    time: float,
-    dt: float,
-    lo: int,
-    hi: int,
-) -> None:
+    track: Track, lines: RaceLines, cars: RaceCars, steering: TrackCars, types: BodyTypes,
+    bodies: Bodies, last: float, seed: int, time: float, dt: float, lo: int, hi: int,
+) -> None:  # fmt: skip
     """Steer cars lo .. hi-1, press their pedals, move them by dt (s).
 
     The pedal is gas where the car is slower than its way's speed times its pace, brake where it is
@@ -260,40 +295,15 @@ def drive_cars(
         if cars.done[i]:
             bodies.throttle[i], bodies.wheel[i], bodies.speed[i] = 0.0, 0.0, 0.0
             continue
-        x, y, speed = bodies.x[i], bodies.y[i], bodies.speed[i]
+        speed = bodies.speed[i]
         surface = track.grip[cars.place[i]] if cars.on[i] else DIRT
         types.grip[i] = surface * (cars.grip[i] + cars.lift[i] * speed * speed / G)
         types.drag[i] = cars.drag[i] * abs(speed)
         cars.blend[i] = eased_blend(track, lines, cars, i, speed, types.grip[i] * G, dt)
         on_line = steering.model[i] == PREVIEW or cars.blend[i] != 0.0
-        if not cars.on[i]:
-            cars.off[i] += dt
-            begin = (track.target[cars.place[i]] - 1) % track.line.shape[0]
-            px, py = line_point(track, begin, BACK_TIME * speed + RETURN)
-            bodies.wheel[i] = steer_to(
-                x, y, bodies.heading[i], px, py, types.wheelbase[i], types.max_steer[i]
-            )
-        elif on_line:
-            bodies.wheel[i] = preview_steer(track, lines, cars, types, bodies, i)
-        asked = abs(math.tan(bodies.wheel[i])) / types.wheelbase[i]
-        most = math.atan(types.wheelbase[i] * HOLD * types.grip[i] * G / max(1.0, speed * speed))
-        bodies.wheel[i] = min(most, max(-most, bodies.wheel[i]))
-        wanted = math.inf
-        if cars.blend[i] != 0.0:
-            wanted = mixed(lines.speed, cars.place[i], cars.blend[i])
-            ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
-            wanted = min(wanted, mixed(lines.speed, ahead, cars.blend[i]))
-        else:
-            wanted = node_speed(track, cars.place[i], x, y)
-            if on_line:
-                ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
-                wanted = min(wanted, mixed(lines.speed, ahead, 0.0))
-        if cars.wish[i] != 0.0:
-            ahead = index_beyond(track.station, cars.place[i], LEAD * speed)
-            there = mixed(lines.speed, ahead, cars.wish[i])
-            wanted = min(wanted, max(there, speed - EXCESS))
+        asked = steer_car(track, lines, cars, types, bodies, i, on_line, dt)
         pace = held_pace(track, cars, i, last, seed, time)
-        free = pace * wanted
+        free = pace * way_speed(track, lines, cars, bodies, i, on_line)
         wanted = min(free, cars.limit[i])
         if abs(bodies.slip[i]) > SLIPPING:
             wanted = min(wanted, 0.9 * speed)
