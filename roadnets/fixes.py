@@ -164,6 +164,8 @@ def read_fixes(path: Path) -> Fixes:
         raise NetworkError(f"{path}: not UTF-8; save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:120]
+        if "overwrite" in reason:
+            reason = f"a fix is given twice: {reason}"
         raise NetworkError(
             f'{path}: not TOML ({reason}); wanted lines as speed."27" = 50'
         ) from None

@@ -88,6 +88,9 @@ def _refuse_unreadable(path: Path) -> None:
     if is_gmns(path) or is_graph_folder(path):
         return
     if path.is_dir():
+        missing = [name for name in ("node", "link") if not table_path(path, name)]
+        if len(missing) == 1:
+            raise NetworkError(f"{path}: a GMNS folder without {missing[0]}.csv; add that table")
         raise NetworkError(f"{path}: a folder; give a {READABLE} file")
     name = path.name.lower()
     if not name.endswith(

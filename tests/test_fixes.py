@@ -53,7 +53,7 @@ def test_a_line_that_is_printed_is_read_as_it_was_meant(tmp_path: Path) -> None:
 
 BAD = {
     "no TOML": ("speed 50", "not TOML"),
-    "twice": ('speed."1" = 50\nspeed."1" = 60', "not TOML"),
+    "twice": ('speed."1" = 50\nspeed."1" = 60', "not TOML (a fix is given twice: Cannot overwrite"),
     "twice with blanks": ('turns."1 2" = "ban"\nturns."1  2" = "allow"', "a fix stands twice"),
     "unknown kind": ('width."1" = 3', "unknown kind of fix 'width'; wanted merge, keep_apart"),
     "no table": ("speed = 50", 'speed: wanted lines as speed."ID" = 5 to 160 km/h'),

@@ -359,3 +359,30 @@ def test_zone_connectors_are_no_roads_but_say_where_trips_start_and_end(tmp_path
     assert "z" not in network.intersection_ids
     assert "(z3)" in remark(network, "not typed so")
     assert remark(network, "zone connectors, no roads") == "zone connectors, no roads: 3"
+
+
+def test_what_links_do_not_say_is_told(tmp_path):
+    rows = [line.split(",") for line in LINKS.splitlines()]
+    silent = "\n".join(",".join(row[:3] + row[4:]) for row in rows) + "\n"
+    network = load_network(written(tmp_path / "one-way", links=silent))
+    assert remark(network, "no column directed").endswith("or dir_flag: 5 (ab, ba, bc, cb, bd)")
+    assert "-bd" not in network.road_index
+    assert not [
+        line for line in load_network(written(tmp_path / "t")).remarks if "directed" in line
+    ]
+    # in m/s without a word: no road of the town is faster than 20 "km/h"
+    slow = LINKS.replace(",72,", ",20,").replace(",36,", ",10,")
+    told = [
+        one.message
+        for one in load_network(written(tmp_path / "slow", links=slow)).findings
+        if one.check == "L06"
+    ]
+    assert told == [
+        "no link is faster than 20 km/h with speeds as km/h; config.csv can say another unit"
+    ]
+    half = replaced(LINKS, "ab,a,b,1,300,72,2", "ab,a,b,1,300,72,2.7")
+    network = load_network(written(tmp_path / "half", links=half))
+    assert sources(network, "L06") == [("link ab",)] and network.roads.lanes[0] == 2
+    (tmp_path / "half" / "link.csv").rename(tmp_path / "half" / "links.csv")
+    with pytest.raises(NetworkError, match=r"half: a GMNS folder without link.csv; add that table"):
+        load_network(tmp_path / "half")

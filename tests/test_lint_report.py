@@ -55,6 +55,15 @@ def test_the_report_counts_every_kind_and_shows_five(capsys: pytest.CaptureFixtu
     ]  # fmt: skip
     examples = [text.strip() for text in lines if text.startswith("         way")]
     assert examples == [f'way {i}: doubtful @{i},2  # speed."{i}" = 50' for i in range(5)]
+    twice = [
+        finding("L06", text, fix='speed."1" = 50') for text in ("way 1: doubtful", "way 1: odd")
+    ]
+    given = [
+        text.partition("  # ")[2]
+        for text in report_lines(found(network, *twice))
+        if "way 1" in text
+    ]
+    assert given == ['speed."1" = 50', ""]  # a name stands once in a file of fixes
     assert report_lines(found(network)) == []
 
 

@@ -265,6 +265,9 @@ def test_without_traffic_at_signals_there_is_nothing_to_time():
     network = lit()
     with pytest.raises(NetworkError, match="no trip with a route passes a signal"):
         retimed(network, demand_of(network, {}))
+    dark = rh.generate("grid", rows=2, columns=2, control="all_way_stop")
+    with pytest.raises(NetworkError, match=r"grid: has no signals; give a network with lights"):
+        retimed(dark, rh.random_trips(dark, 5, 10.0))
 
 
 def test_total_delay_is_that_of_all_trips_wherever_they_are():

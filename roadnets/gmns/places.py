@@ -23,6 +23,7 @@ from rushhour.roadnets.gmns.records import GmnsTables, Link
 
 MOST_DEGREES: Final = 10.0  # that a network spans; a region does not reach 1,000 km
 MOST_LATITUDE: Final = 85.0  # degrees
+SLOW: Final = 30.0 / 3.6  # m/s; where no road is faster, speeds are in another unit
 ALIKE: Final = 1.2  # ratio of declared to drawn length of links that agree
 SCHEMATIC: Final = "schematic: most declared lengths disagree with the drawn ones, which are taken"
 
@@ -152,6 +153,12 @@ def measures_of(tables: GmnsTables, drawn: list[tuple[Link, float]]) -> Measures
     short = _named(tables, "short_length", _LENGTH_NAMES) or (
         "feet" if length == "miles" else "metres"
     )
+    fastest = max(
+        (one.speed * (one.unit or _SPEEDS[speed]) for one, _ in drawn if one.speed), default=0.0
+    )
+    if 0.0 < fastest < SLOW:
+        told = f"no link is faster than {fastest * 3.6:.0f} km/h with speeds as {speed}; config.csv can say another unit"
+        tables.remarks.find("L06", told, [])
     remarks = [f"lengths taken as {length}, speeds as {speed} ({how})"]
     schematic = ratio.size > 0 and fits.get(length, 0.0) < 0.5
     if schematic:

@@ -260,6 +260,10 @@ def _links(
         line = _own_line(texts["geometry"][row], texts["geometry_id"][row], lines, where)
         if line is not None and flag is not None and flag[row] in ("-1", "-1.0"):
             line = line[::-1]
+        if directed is None and flag is None:
+            remarks.add(
+                "links taken as one-way, as link.csv has no column directed or dir_flag", name
+            )
         speed, unit = _speed(texts["free_speed"][row], where)
         links.append(
             Link(
@@ -337,10 +341,12 @@ def _lane_count(text: str, link: str, remarks: Remarks) -> int:
         lanes = min((float(one) for one in values_of(text)), default=0.0)
     except ValueError:
         lanes = 0.0
-    if 1.0 <= lanes <= MOST_LANES:
-        return int(lanes)
-    remarks.find("L06", f"link {link!r}: lanes {text!r:.20}, taken as {LANES}", [f"link {link}"])
-    return LANES
+    taken = int(lanes) if 1.0 <= lanes <= MOST_LANES else LANES
+    if taken != lanes:
+        remarks.find(
+            "L06", f"link {link!r}: lanes {text!r:.20}, taken as {taken}", [f"link {link}"]
+        )
+    return taken
 
 
 def _own_line(

@@ -43,12 +43,12 @@ def report_lines(network: Network) -> list[str]:
     }
     streets = _Streets(network)
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    lines = ["", f"{'found':<20} {told}"]
+    lines, told_fixes = ["", f"{'found':<20} {told}"], set[str]()
     for severity, check in sorted(groups, key=lambda key: ("EWI".index(key[0]), key[1])):
         found = groups[severity, check]
         lines.append(f"{check} {severity} {len(found):>7,}  {CHECKS[check][1]}")
-        shown = MOST_EXAMPLES if severity != NOTE else 1
-        lines += [" " * INDENT + _example(*each, streets) for each in found[:shown]]
+        shown = found[: MOST_EXAMPLES if severity != NOTE else 1]
+        lines += [" " * INDENT + _example(*each, streets, told_fixes) for each in shown]
     if len(network.findings) > 1:
         lines.append(
             "--json has all of them; put a line after # into fixes.toml to overrule one: --fixes"
@@ -90,14 +90,20 @@ class _Streets:
         return [name for name in names if name]
 
 
-def _example(one: Finding, degrees: tuple[float, float] | None, streets: _Streets) -> str:
+def _example(
+    one: Finding, degrees: tuple[float, float] | None, streets: _Streets, told_fixes: set[str]
+) -> str:
+    """A finding in a line. told_fixes: a fix that stands there already is not given again, as TOML takes a name once."""
     names = streets.of(one)
     text = one.message + (f" ({some(names)})" if names else "")
     if degrees:
         text += f" @{degrees[0]:.5f},{degrees[1]:.5f}"
     elif one.place:
         text += f" @{one.place[0]:.0f},{one.place[1]:.0f}"
-    return f"{text}  # {one.fix}" if one.fix else text
+    if not one.fix or one.fix in told_fixes:
+        return text
+    told_fixes.add(one.fix)
+    return f"{text}  # {one.fix}"
 
 
 def _degrees(network: Network) -> list[tuple[float, float] | None]:

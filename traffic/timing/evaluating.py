@@ -113,7 +113,7 @@ def compared_text(found: dict[str, Any]) -> str:
     gap, part = found["difference_veh_h"], found["difference_percent"]
     lines.append(f"{'mean':>6} {mean[0]:>10.1f} {mean[1]:>10.1f} {part['mean']:>+8.1f} %")
     if gap["low"] is None:
-        lines.append("one seed has no interval: give more with --seeds")
+        lines.append("one seed has no interval: give more, as --evaluate 1..5")
     else:
         lines.append(
             f"after - before: {gap['mean']:+.1f} veh h, 95 % interval {gap['low']:+.1f} to "

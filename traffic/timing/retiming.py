@@ -93,6 +93,8 @@ def retimed(network: Network, demand: Demand, options: TimingOptions | None = No
     options = options or TimingOptions()
     demand = route_demand(network, demand)
     flows = flows_of(network, demand, options.begin, options.end)
+    if not network.arrays.signals.cycle.size:
+        raise NetworkError(f"{network.name}: has no signals; give a network with lights")
     if not flows.movement:
         raise NetworkError(
             "no trip with a route passes a signal in that time; give a demand that drives there"
