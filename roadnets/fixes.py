@@ -15,7 +15,7 @@ worked in by osm.fixes and drafts.fixes; each must have an effect.
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +24,14 @@ from rushhour.roadnets.findings import Finding
 
 LARGEST: Final = 16 << 20  # bytes of a file
 MOST_LANES: Final = 12
+SHOWN_IDLE, SHOWN_ENDS = 6, 12  # in a line
+RENUMBERING: Final = (
+    "merge",
+    "keep_apart",
+    "junction",
+    "close",
+)  # may give roads of a way other numbers
+OF_ROADS: Final = ("control", "turns", "connect", "stop_line")  # may name roads by their numbers
 SLOWEST, FASTEST = 5.0, 160.0  # km/h
 GAP: Final = 5.0  # m between two nodes of different streets that a merge makes one
 MOST_IDS: Final = 64  # of one fix
@@ -96,6 +104,7 @@ class Fixes:
         self._used: set[str] = set()
         self._apart: dict[str, list[Fix]] | None = None  # the keep_apart of each node
         self._junctions: dict[str, list[Fix]] = {}
+        self._numbered: list[str] = []  # a remark on roads that may have had other numbers
 
     def of(self, *kinds: str) -> Iterator[Fix]:
         """Fixes of some kinds, in the order of the file; without kinds all."""
@@ -127,21 +136,43 @@ class Fixes:
             self.use(fix)
         return bool(held)
 
+    def tell_ends(self, end: Mapping[str, str]) -> None:
+        """Remark where the roads end that fixes name, where other fixes may have numbered the roads of a way anew.
+
+        end: the intersection at the end of each road.
+        """
+        if not any(self.of(*RENUMBERING)):
+            return
+        named = dict.fromkeys(id for fix in self.of(*OF_ROADS) for id in fix.ids if id in end)
+        if named:
+            told = [f"{id} at {end[id]}" for id in named]
+            self._numbered = [
+                f"roads that fixes name end at these intersections, as numbered with {', '.join(RENUMBERING)}: "
+                + ", ".join([*told[:SHOWN_ENDS], *(["..."] if len(told) > SHOWN_ENDS else [])])
+            ]
+
     def refused(self, fix: Fix, why: str) -> NetworkError:
         """The error of a fix that cannot be worked in. why: what is wrong; what to do."""
         shown = fix.address if len(fix.address) <= 80 else fix.address[:77] + "..."
         return NetworkError(f"{self.path}: {shown}: {why}")
 
     def finish(self) -> list[str]:
-        """Remarks on the fixes that were used. Raises NetworkError for the first that was not."""
-        for fix in self._fixes.values():
-            if not self.is_used(fix):
-                raise self.refused(fix, "has no effect on this map; correct or drop the line")
+        """Remarks on the fixes that were used. Raises NetworkError that names those that were not."""
+        idle = [fix for fix in self._fixes.values() if not self.is_used(fix)]
+        if idle:
+            more = ", ".join(fix.address[:80] for fix in idle[1 : 1 + SHOWN_IDLE])
+            left = len(idle) - 1 - SHOWN_IDLE
+            others = (
+                f"; nor have {more}" + (f" and {left} more" if left > 0 else "") if more else ""
+            )
+            raise self.refused(
+                idle[0], f"has no effect on this map; correct or drop the line{others}"
+            )
         if not self._used or self.path is None:
             return []
         counts = Counter(kind for kind, _ in self._fixes)
         kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-        return [f"fixes of {self.path.name} worked in: {kinds}"]
+        return [f"fixes of {self.path.name} worked in: {kinds}", *self._numbered]
 
     def standing(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that no fix has overruled."""

@@ -337,6 +337,22 @@ def lit() -> Draft:
     return draft
 
 
+def test_fixes_without_effect_are_named_at_once_and_roads_that_others_number_anew_are_told(tmp_path: Path) -> None:  # fmt: skip
+    where = write_osm(tmp_path, CROSS, CROSS_WAYS)
+    idle = ('close."10" = false', 'keep_apart."1 2" = true', 'signals."1" = false')
+    with pytest.raises(
+        NetworkError, match=r'close."10": has no effect .*; nor have keep_apart."1 2", signals."1"$'
+    ):
+        fixed(tmp_path, where, *idle, 'speed."10" = 70')
+    where = write_osm(tmp_path, STAGGER, STAGGER_WAYS)
+    stop = 'control."10#0" = "stop"'
+    assert fixed(tmp_path, where, stop).remarks[-1] == "fixes of fixes.toml worked in: 1 control"
+    told = fixed(tmp_path, where, stop, 'merge."1 2" = true').remarks[-1]
+    assert told.startswith("roads that fixes name end at these intersections") and told.endswith(
+        ": 10#0 at 1"
+    )
+
+
 def test_drafts_are_fixed_by_the_ids_of_roads_and_intersections(tmp_path: Path) -> None:
     draft = lit()
     fixes = fixes_of(

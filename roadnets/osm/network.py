@@ -149,6 +149,7 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core), ways)
     limits = limit_remarks(ways, plan.country, plan.urban, options.speeds)
     fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
+    fixes.tell_ends({road.id: road.to_intersection for road in draft.roads})
     draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
     if plan.left:
         mirror_back(draft)
