@@ -92,5 +92,5 @@ def test_damaged_files_are_refused(tmp_path):
             file.write(b"\n" * (1 << 20))
     assert "expands more than" in refused(folder)
     (folder / "link.csv.gz").unlink()
-    assert "a folder" in refused(folder)
+    assert "a GMNS folder without link.csv; add that table" in refused(folder)
     assert "has no link.csv" in refused(folder / "node.csv")
