@@ -25,13 +25,9 @@ from rushhour.roadnets.findings import Finding
 LARGEST: Final = 16 << 20  # bytes of a file
 MOST_LANES: Final = 12
 SHOWN_IDLE, SHOWN_ENDS = 6, 12  # in a line
-RENUMBERING: Final = (
-    "merge",
-    "keep_apart",
-    "junction",
-    "close",
-)  # may give roads of a way other numbers
-OF_ROADS: Final = ("control", "turns", "connect", "stop_line")  # may name roads by their numbers
+# Fixes that may give the roads of a way other numbers, and those that may name roads by them.
+RENUMBERING: Final = ("merge", "keep_apart", "junction", "close")
+OF_ROADS: Final = ("control", "turns", "connect", "stop_line")
 SLOWEST, FASTEST = 5.0, 160.0  # km/h
 GAP: Final = 5.0  # m between two nodes of different streets that a merge makes one
 MOST_IDS: Final = 64  # of one fix

@@ -58,7 +58,7 @@ class Queues(NamedTuple):
     full: NDArray[np.int32]  # (r,) roads at which somebody waits to depart, ascending
     passed: NDArray[np.float64]  # (m,) s, when somebody passed last
     busy: NDArray[np.int32]  # (l,) lanes with somebody on them, in order of when they came
-    looked_at: NDArray[np.float64]  # (l,) s, when the head of each of these may go at the earliest
+    due: NDArray[np.float64]  # (l,) s, when the head of each of these may go at the earliest
     is_busy: NDArray[np.bool_]  # (l,) which
     counts: NDArray[np.int64]  # (COUNTS,)
 
@@ -105,7 +105,7 @@ def come_onto(q: Queues, i: int, lane: int, t: float, takes: float) -> None:
     q.behind[i] = -1
     if not q.is_busy[lane]:
         q.busy[q.counts[BUSY]] = lane
-        q.looked_at[q.counts[BUSY]] = t
+        q.due[q.counts[BUSY]] = t
         q.is_busy[lane] = True
         q.counts[BUSY] += 1
     if q.size[lane] == 0:
@@ -309,30 +309,15 @@ def load_queues(
         q.counts[FULL] = kept
         kept, x = 0, 0
         while x < q.counts[BUSY]:  # who comes onto a lane that was empty puts it at the end
-            lane, looked_at = q.busy[x], q.looked_at[x]
-            while (
-                looked_at <= t
-                and q.size[lane] > 0
-                and move_head(
-                    net,
-                    q,
-                    start,
-                    roads,
-                    permission,
-                    free,
-                    spent,
-                    vehicles,
-                    lane,
-                    begin,
-                    span,
-                    t,
-                    dt,
-                )
-            ):
+            lane = q.busy[x]
+            due = q.due[x] <= t
+            while due and q.size[lane] > 0 and move_head(
+                net, q, start, roads, permission, free, spent, vehicles, lane, begin, span, t, dt
+            ):  # fmt: skip
                 pass
             if q.size[lane] > 0:
                 q.busy[kept] = lane
-                q.looked_at[kept] = earliest(q, start, lane) if looked_at <= t else looked_at
+                q.due[kept] = earliest(q, start, lane) if due else q.due[x]
                 kept += 1
             else:
                 q.is_busy[lane] = False

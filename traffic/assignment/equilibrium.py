@@ -22,7 +22,7 @@ from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.assignment.queueing import queued_sums
 from rushhour.traffic.assignment.switching import Method, Side, answers_of, switchers
-from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter, measured_sums
+from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter, measured_sums, pooled
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand, want_trips
 from rushhour.traffic.liveness.standstill import patience_of
 from rushhour.traffic.measures.measuring import Measures
@@ -331,7 +331,7 @@ class _Solver:
             mine = np.flatnonzero(self.permission == bit)
             trips = self.trips[mine]
             timed = router.costs(times, self.begin, self.span)
-            start, roads = _pooled(demand, trips)
+            start, roads = pooled(demand.route_start, demand.roads, trips)
             depart = np.ascontiguousarray(demand.depart[trips])
             own[mine] = router.walked(timed, start, roads, depart)[0]
             first = np.ascontiguousarray(roads[start[:-1]])
@@ -357,7 +357,9 @@ class _Solver:
             trips = self.trips[places]
             depart = np.ascontiguousarray(demand.depart[trips])
             other = (ways[bit].start, ways[bit].roads)
-            sides.append(Side(router, places, depart, _pooled(demand, trips), other))
+            sides.append(
+                Side(router, places, depart, pooled(demand.route_start, demand.roads, trips), other)
+            )
         free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
         free[np.isinf(free)] = 0.0
         answers = answers_of(self.network, sums, free, self.begin, self.span)
@@ -386,13 +388,3 @@ def _with_pieces(demand: Demand, pieces: list[NDArray[np.int32]]) -> Demand:
         demand, route_start=np.concatenate(([0], np.cumsum(sizes))), roads=roads,
         route_choice=np.full(roads.size, WAY_GIVEN, np.uint8),
     )  # fmt: skip
-
-
-def _pooled(
-    demand: Demand, trips: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The ways of some trips, one after the other."""
-    sizes = np.diff(demand.route_start)[trips]
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-    place = np.repeat(demand.route_start[trips] - start[:-1], sizes) + np.arange(start[-1])
-    return start, np.ascontiguousarray(demand.roads[place])

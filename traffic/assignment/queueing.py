@@ -33,7 +33,7 @@ def empty_queues(network: Network, trips: int) -> Queues:
         full=np.zeros(roads, np.int32),
         passed=np.full(m, -np.inf),
         busy=np.zeros(lanes, np.int32),
-        looked_at=np.zeros(lanes),
+        due=np.zeros(lanes),
         is_busy=np.zeros(lanes, np.bool_),
         counts=np.zeros(COUNTS, np.int64),
     )

@@ -146,20 +146,28 @@ class TimedRouter:
         return cost, entered
 
 
+def pooled(
+    start: NDArray[np.int64], roads: NDArray[np.int32], which: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Some of the ways roads[start[i]:start[i+1]], one after the other, in the order of `which`."""
+    sizes = np.diff(start)[which]
+    begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+    return begins, roads[np.repeat(start[which] - begins[:-1], sizes) + np.arange(begins[-1])]
+
+
 def _taken(ways: Ways, which: NDArray[np.bool_]) -> Ways:
     """Some of the ways, (q,)."""
-    sizes = np.diff(ways.start)
-    start = np.concatenate(([0], np.cumsum(sizes[which])))
-    return Ways(start, ways.roads[np.repeat(which, sizes)], ways.cost[which], ways.closed[which])
+    start, roads = pooled(ways.start, ways.roads, np.flatnonzero(which))
+    return Ways(start, roads, ways.cost[which], ways.closed[which])
 
 
 def _merged(places: list[NDArray[np.int64]], pieces: list[Ways]) -> Ways:
     """Ways of parts of the trips as those of all. places: of the ways of each part."""
     order = np.argsort(np.concatenate(places))
     sizes = np.concatenate([np.diff(piece.start) for piece in pieces])
-    begins = np.cumsum(sizes) - sizes
-    start = np.concatenate(([0], np.cumsum(sizes[order])))
-    at = np.repeat(begins[order] - start[:-1], sizes[order]) + np.arange(start[-1])
-    roads = np.concatenate([piece.roads for piece in pieces])[at]
-    cost = np.concatenate([piece.cost for piece in pieces])[order]
-    return Ways(start, roads, cost, np.concatenate([piece.closed for piece in pieces])[order])
+    roads, cost, closed = (
+        np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in ("roads", "cost", "closed")
+    )
+    start, roads = pooled(np.concatenate(([0], np.cumsum(sizes))), roads, order)
+    return Ways(start, roads, cost[order], closed[order])

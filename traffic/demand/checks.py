@@ -154,21 +154,26 @@ def _want_ways(network: Network, demand: Demand) -> None:
 
 def unheard(parameters: Parameters, demand: Demand) -> list[str]:
     """Parameters of vehicle types that were given and that no vehicle of a demand has, in words."""
+    model = "following.model"
+    given = {
+        name: [field for field in TYPE_FIELDS if parameters.given(f"{name}.{field}")]
+        for name in TYPE_NAMES
+    }
+    if not any(given.values()) and not parameters.given(model):
+        return []  # mostly; a million trips are not looked through for it
     kinds = [demand.types[k] for k in sorted(set(demand.type.tolist()))]
     found = []
-    for name in TYPE_NAMES if kinds else ():
+    for name, fields in given.items() if kinds else ():
         mine = [kind for kind in kinds if kind.name == name]
         lost = [
-            f"{name}.{field}={parameters.number(f'{name}.{field}'):g}"
-            for field in TYPE_FIELDS
-            if parameters.given(f"{name}.{field}")
-            and all(getattr(kind, field) != parameters.number(f"{name}.{field}") for kind in mine)
+            f"{name}.{field}={value:g}"
+            for field, value in ((field, parameters.number(f"{name}.{field}")) for field in fields)
+            if all(getattr(kind, field) != value for kind in mine)
         ]
         if lost:
             of_class = any(kind.vehicle_class == CLASS_OF_TYPE[name] for kind in kinds)
             why = "all such types of this demand give their own" if mine or of_class else f"this demand has no {name}"  # fmt: skip
             found.append(f"{', '.join(lost)} reach{'' if len(lost) > 1 else 'es'} nobody: {why}")
-    model = "following.model"
     if parameters.given(model) and kinds and all(kind.model != parameters[model] for kind in kinds):
         found.append(f"{model}={parameters[model]} reaches nobody: all types of this demand give their own")  # fmt: skip
     return found
