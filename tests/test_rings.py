@@ -184,9 +184,20 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, patient, fits):
     assert rings._have_places(world.sim.veh, order, [comes], patient) == fits
 
 
-@pytest.mark.parametrize(("reason", "closes"), [(CONFLICT, True), (EXIT_FULL, False)])
-def test_a_ring_in_which_a_rear_is_in_the_way_closes_up_before_anything_else(reason, closes):
-    """Rings that only lack room turn, or stand as near to each other as they can go on from."""
+@pytest.mark.parametrize(
+    ("reason", "frame", "closes"),
+    [
+        (CONFLICT, 30, True),
+        (EXIT_FULL, 30, False),
+        (EXIT_FULL, 59, False),
+        (EXIT_FULL, 60, True),
+    ],
+)
+def test_a_ring_closes_up_where_a_rear_is_in_the_way_and_where_its_heads_are_let_go_in_vain(
+    reason, frame, closes
+):
+    """Rings that only lack room turn first: a queue's rear beside the way counts as a leader, too, and no
+    head that is let go moves before it does."""
     network = straight(lanes=1, length=100.0)
     world = PlantedWorld(network)
     members = [world.put("first_0", s) for s in (90.0, 82.0, 74.0)]
@@ -205,8 +216,8 @@ def test_a_ring_in_which_a_rear_is_in_the_way_closes_up_before_anything_else(rea
     rings._waits = np.array([waits.get(i, -1) for i in range(veh.lane.size)])
     rings.look(veh, order, grants, 10, 0, network.n_road_lanes)
     assert (veh.closes_up[members] == 0).all()  # it has not stood for long
-    rings.look(veh, order, grants, 30, 0, network.n_road_lanes)
-    assert (veh.closes_up[members] == (50 if closes else 0)).all()
+    rings.look(veh, order, grants, frame, 0, network.n_road_lanes)
+    assert (veh.closes_up[members] == (frame + 20 if closes else 0)).all()
     (ring,) = rings.report()
     assert ring["closed_up"] == closes
 

@@ -379,7 +379,10 @@ def drive_vehicle(
         v_lead = veh.speed[leader] if leader >= 0 else 0.0
     a = follow(veh, types, i, want, v0, gap, v_lead, min_gap, time_gap, frame, dt, seed)
     if leader >= 0:
-        guard = guard_speed(v, gap - MIN_GAP_SHARE * min_gap, v_lead, types.emergency[t], dt)
+        keep = min(
+            MIN_GAP_SHARE * types.min_gap[t], min_gap
+        )  # one who closes up is nearer, at rest
+        guard = guard_speed(v, gap - keep, v_lead, types.emergency[t], dt)
         a = min(a, (guard - v) / dt)
         if (nxt - v) / dt > a and (reason != CURVE or gap < look) and a < 0.5 * types.accel[t]:
             reason, blocker = LEADER, veh.id[leader]

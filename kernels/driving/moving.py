@@ -127,6 +127,20 @@ def log_way(
 
 
 @kernel
+def came_beside(net: NetworkArrays, back: int, lane: int) -> int:
+    """Where a rear behind the start of `lane` is now, that was on `back`, which led to a lane beside it: on
+    the connector from the same lane, if there is one."""
+    k = back - (net.lanes.out_start.shape[0] - 1)
+    if k < 0:
+        return back
+    here = net.connectors.from_lane[k]
+    for o in range(net.lanes.out_start[here], net.lanes.out_start[here + 1]):
+        if net.connectors.to_lane[o] == lane:
+            return int(back - k + o)
+    return back
+
+
+@kernel
 def change_lane(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, i: int,
     frame: int, seed: int, efforts: NDArray[np.float64],
@@ -145,6 +159,8 @@ def change_lane(
     if veh.s[i] >= veh.length[i]:
         for b in range(BEHIND):
             veh.behind[i, b] = -1
+    else:
+        veh.behind[i, 0] = came_beside(net, int(veh.behind[i, 0]), lane)
     leave_line(veh, i)
     plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
 

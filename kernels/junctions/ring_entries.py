@@ -169,19 +169,21 @@ def come_by(
 
 @kernel
 def kept_for(
-    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, k: int, i: int, frame: int,
-    dt: float,
-) -> float:  # fmt: skip
-    """Places kept from i for who waits to enter by connector k, and has for long, and for longer than i."""
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_], queue_gap: float, k: int,
+    i: int, exit: int, frame: int, dt: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Places kept from i for who waits to enter by connector k, and has for long, and for longer than i;
+    and metres of lane `exit`, where it leaves by that."""
     lane = net.connectors.from_lane[k]
     if order.start[lane] == order.start[lane + 1]:
-        return 0.0
+        return 0.0, 0.0
     j = order.slot[order.start[lane]]
     if j == i or veh.path[j, 0] != k or veh.granted[j] > 0:
-        return 0.0
+        return 0.0, 0.0
     if time_at_line(veh, j, frame, dt) < LONG or not waits_longer(veh, j, i):
-        return 0.0
-    return places_of(veh, j, queue_gap)
+        return 0.0, 0.0
+    out = veh.length[j] + queue_gap if leaves_by(net, veh, on_ring, j, exit) else 0.0
+    return places_of(veh, j, queue_gap), out
 
 
 @kernel(forceinline=True)
@@ -244,16 +246,16 @@ def way_off(
 def counted_around(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
     ring_lane: int, exit: int, onto: int, around: float, room: float, frame: int, dt: float,
-) -> tuple[float, float, float, float, float, float, bool]:  # fmt: skip
+) -> tuple[float, float, float, float, float, float, float, bool]:  # fmt: skip
     """Of a lane of a ring and what leads into it: `around` with the metres of the ring in them, `room` less
     those of lane `exit` that somebody there needs; places taken, and of these those who leave next;
-    places for who has a grant to enter, and kept for who waits; whether somebody stands.
+    places for who has a grant to enter, and kept for who waits, and metres of `exit` kept; whether somebody stands.
 
     onto: this lane, where i leaves by the next way out, -1 else.
     """
     on_ring, entry, gap = grants.on_ring, grants.ring_entry, rules.queue_gap
     around += net.lanes.length[ring_lane]
-    taken_there, leaving, coming, kept, stands = 0.0, 0.0, 0.0, 0.0, False
+    taken_there, leaving, coming, kept, kept_out, stands = 0.0, 0.0, 0.0, 0.0, 0.0, False
     lo, hi = net.lanes.in_start[ring_lane], net.lanes.in_start[ring_lane + 1]
     all_leave = True  # by the next way out, from the front on
     for x in range(lo - 1, hi):
@@ -264,7 +266,8 @@ def counted_around(
             if on_ring[net.connectors.from_lane[k]]:
                 around += net.lanes.length[on]
             elif entry[k]:
-                kept = max(kept, kept_for(net, veh, order, gap, k, i, frame, dt))
+                on_it, out = kept_for(net, veh, order, on_ring, gap, k, i, exit, frame, dt)
+                kept, kept_out = max(kept, on_it), max(kept_out, out)
                 coming += come_by(net, veh, order, grants, gap, k, i)
         places, leave, metres, somebody, all_leave = counted_on(
             net, veh, order, on_ring, on, exit, gap, all_leave
@@ -277,7 +280,7 @@ def counted_around(
             leaving += places_of(veh, i, gap)
     rears, metres = rears_before(net, veh, order, on_ring, ring_lane, exit, gap)
     return (
-        around, room - metres, taken_there + rears, leaving + rears, coming, kept, stands
+        around, room - metres, taken_there + rears, leaving + rears, coming, kept, kept_out, stands
     )  # fmt: skip
 
 
@@ -302,7 +305,7 @@ def ring_carries(
         room = room_to_leave(net, veh, order, rules, i, q + 1) - veh.length[i]
     # The lane by which it enters, where it leaves from that one.
     at_once = int(onto) if not grants.on_ring[lane] and q == first + 1 else -1
-    around, places, others, leaving, kept = 0.0, 0.0, 0.0, 0.0, 0.0
+    around, places, others, leaving, kept, kept_out = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     somebody_stands = False
     apart, behind = False, 0.0  # beyond a long piece; who comes to enter since the last of those
     here = road = net.lanes.road[onto]
@@ -310,12 +313,12 @@ def ring_carries(
         outer = net.roads.first_lane[here]
         for ring_lane in range(outer, outer + net.roads.lane_count[here]):
             places += max(1.0, np.floor(net.lanes.length[ring_lane] / A_CAR))
-            around, room, there, leave, coming, kept_there, stands = counted_around(
+            around, room, there, leave, coming, kept_there, out, stands = counted_around(
                 net, veh, order, grants, rules, i, ring_lane, lane, at_once, around, room, frame, dt
             )
             others += there
             leaving += leave
-            kept = max(kept, kept_there)
+            kept, kept_out = max(kept, kept_there), max(kept_out, out)
             somebody_stands = somebody_stands or stands
             if apart:
                 behind += coming
@@ -333,4 +336,4 @@ def ring_carries(
     if not somebody_stands:
         spare += leaving
     needed = others + places_of(veh, i, rules.queue_gap)
-    return room >= 0.0 and (others + kept <= 0.0 or needed + kept <= spare)
+    return room >= kept_out and (others + kept <= 0.0 or needed + kept <= spare)

@@ -145,8 +145,11 @@ class Rings(Part):
                 heads = [i for i in members[lane] if lacks_room(veh, i)] or members[lane]
                 gone.append(heads[0])
                 ring.removed += 1
-            elif not ring.closed_up and not self._lack_room(veh, members[lane]):
-                # A rear inside may come out of the way.
+            elif not ring.closed_up and (
+                age >= PATIENCE * self.act_after or not self._lack_room(veh, members[lane])
+            ):
+                # A rear inside may come out of the way: of a lane's queue, too, where heads were let go
+                # in vain.
                 veh.closes_up[members[lane]] = frame + round(CLOSING / self.dt)
                 ring.closed_up += 1
             elif self.policy == "reroute" and age < 2 * self.act_after:
