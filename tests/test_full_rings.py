@@ -165,7 +165,7 @@ def test_who_waits_longest_for_a_full_way_out_of_a_roundabout_goes_next(
     tmp_path: Path, drawn: int
 ) -> None:
     """Places on the ring were kept for it, but no room on the way out: others took that one by one, and
-    it stood for 112 and 102 s. By turns each of four stands for four cars that leave, 14 s each."""
+    it stood for 112 and 102 s; by turns 68 s."""
     world, checker = driven(ring_map(tmp_path, 10.0, slow="10"), 30.0, 1.0, drawn)
     assert len(world.trips) > 300
     assert float(world.trips.longest_standstill.max()) < 80.0

@@ -379,9 +379,8 @@ def drive_vehicle(
         v_lead = veh.speed[leader] if leader >= 0 else 0.0
     a = follow(veh, types, i, want, v0, gap, v_lead, min_gap, time_gap, frame, dt, seed)
     if leader >= 0:
-        keep = min(
-            MIN_GAP_SHARE * types.min_gap[t], min_gap
-        )  # one who closes up is nearer, at rest
+        # Who closes up to its leader comes no nearer on the way than it stands then.
+        keep = min(MIN_GAP_SHARE * types.min_gap[t], min_gap)
         guard = guard_speed(v, gap - keep, v_lead, types.emergency[t], dt)
         a = min(a, (guard - v) / dt)
         if (nxt - v) / dt > a and (reason != CURVE or gap < look) and a < 0.5 * types.accel[t]:

@@ -20,7 +20,7 @@ from rushhour.kernels.junctions.queue_ends import (
     queue_end,
     taken,
 )
-from rushhour.kernels.junctions.ring_entries import entry_within
+from rushhour.kernels.junctions.ring_entries import entry_within, reserved_behind
 
 BESIDE = 10.0  # m along a connector within which a rear may be in the way of those who take another
 APART = 0.9  # of a connector, where it is clear of others out of its lane at the latest
@@ -172,35 +172,6 @@ def ends_on(veh: Vehicles, grants: Grants, i: int, lane: int, roads: int) -> boo
     if veh.leg[i] < 0 or grants.reserved[lane] > 0.0:
         return False
     return bool(veh.leg[i] + roads == veh.route_end[i] - 1)
-
-
-@kernel
-def reserved_behind(
-    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, i: int, lane: int, queue_gap: float
-) -> float:  # fmt: skip
-    """Metres of a lane, an exit of i's, that those have a grant for who come to it behind i, over i's own lane
-    of a ring.
-
-    On a piece too short to wait on who comes has a grant for what lies beyond it, too. Who has entered
-    onto it before them would wait for room that they wait for behind it.
-    """
-    here, n_road_lanes = veh.lane[i], net.lanes.out_start.shape[0] - 1
-    if here >= n_road_lanes or net.lanes.length[here] >= GROUP_LENGTH or not grants.on_ring[here]:
-        return 0.0
-    total = 0.0
-    for x in range(net.lanes.in_start[here] - 1, net.lanes.in_start[here + 1]):
-        k = net.lanes.in_connector[x] if x >= net.lanes.in_start[here] else -1
-        for of in range(2 if k >= 0 else 1):
-            on = here if k < 0 else (n_road_lanes + k if of == 0 else net.connectors.from_lane[k])
-            for p in range(order.start[on], order.start[on + 1]):
-                j = order.slot[p]
-                if j == i or (of == 1 and veh.path[j, 0] != k):
-                    continue
-                for q in range(veh.granted[j]):
-                    if net.connectors.to_lane[veh.path[j, q]] == lane:
-                        total += veh.length[j] + queue_gap
-                        break
-    return total
 
 
 @kernel(forceinline=True)
@@ -386,7 +357,7 @@ def has_room(
     entered = 1 if veh.lane[i] >= n_road_lanes else 0  # its leg counts from the road before
     need = room_needed(veh, grants, i, n, lane, dt)
     if reserved > 0.0 and n > 0:
-        need -= min(reserved, reserved_behind(net, veh, order, grants, i, lane, gap))
+        need -= min(reserved, reserved_behind(net, veh, order, grants.on_ring, i, lane, gap))
     now, closed, vacant, held = room_on_exit(net, veh, order, grants, rules, i, lane, entered, n)
     if vacant and ends_on(veh, grants, i, lane, entered + n):
         return True

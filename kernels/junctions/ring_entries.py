@@ -15,6 +15,7 @@ from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import ALL_WAY_STOP, GROUP_LENGTH, SIGNAL, NetworkArrays
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import PATH, Grants, Order, Vehicles
+from rushhour.kernels.following.lane_gaps import place_behind
 from rushhour.kernels.junctions.arrival_order import time_at_line, waits_longer
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, is_ring
 from rushhour.kernels.junctions.queue_ends import queue_end, taken
@@ -184,6 +185,49 @@ def kept_for(
         return 0.0, 0.0
     out = veh.length[j] + queue_gap if leaves_by(net, veh, on_ring, j, exit) else 0.0
     return places_of(veh, j, queue_gap), out
+
+
+@kernel
+def granted_by(
+    net: NetworkArrays, veh: Vehicles, order: Order, on: int, first: int, i: int, k: int, lane: int,
+    queue_gap: float,
+) -> float:  # fmt: skip
+    """Metres of `lane` that those on lane or connector `on` have a grant for, from place `first` of the order
+    on; without i. k: a connector that they take next, any if -1."""
+    metres = 0.0
+    for p in range(first, order.start[on + 1]):
+        j = order.slot[p]
+        if j == i or (k >= 0 and veh.path[j, 0] != k):
+            continue
+        for q in range(veh.granted[j]):
+            if net.connectors.to_lane[veh.path[j, q]] == lane:
+                metres += veh.length[j] + queue_gap
+                break
+    return metres
+
+
+@kernel
+def reserved_behind(
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_], i: int, lane: int,
+    queue_gap: float,
+) -> float:  # fmt: skip
+    """Metres of a lane, an exit of i's, that those have a grant for who come to it behind i, over i's own lane
+    of a ring.
+
+    On a piece too short to wait on who comes has a grant for what lies beyond it, too. Who has entered
+    onto it before them would wait for room that they wait for behind it.
+    """
+    here, n_road_lanes = veh.lane[i], net.lanes.out_start.shape[0] - 1
+    if here >= n_road_lanes or net.lanes.length[here] >= GROUP_LENGTH or not on_ring[here]:
+        return 0.0
+    first = place_behind(veh, order, here, veh.s[i])
+    metres = granted_by(net, veh, order, here, first, i, -1, lane, queue_gap)
+    for x in range(net.lanes.in_start[here], net.lanes.in_start[here + 1]):
+        k = net.lanes.in_connector[x]
+        on, back = n_road_lanes + k, net.connectors.from_lane[k]
+        metres += granted_by(net, veh, order, on, order.start[on], i, -1, lane, queue_gap)
+        metres += granted_by(net, veh, order, back, order.start[back], i, k, lane, queue_gap)
+    return metres
 
 
 @kernel(forceinline=True)
