@@ -82,7 +82,7 @@ MADE: Final[dict[str, tuple[str, ...]]] = {
     "Joining": ("sim", "log", "fleet", "routing", "steering", "driving", "stops", "closures"),
     "Minds": ("network", "dt", "patience", "haste", "share", "keep_routes", "across_after", "memory"),
     "Steering": ("share", "most", "budget", "on", "kinds", "lines", "waiting"),
-    "Rings": ("policy", "dt", "act_after", "stop_offset", "queue_gap", "_network"),
+    "Rings": ("policy", "dt", "act_after", "patience", "stop_offset", "queue_gap", "_network"),
     "Detours": ("sim", "routing", "base", "even"),
     "Rerouting": ("sim", "routing", "fraction", "gain", "period", "_sample", "_keep"),
     "Choosing": (

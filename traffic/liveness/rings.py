@@ -38,7 +38,7 @@ from rushhour.roadnets.model import Network
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
 CLOSING: Final = 10.0  # s for which the members of a ring come nearer to each other
-PATIENCE: Final = 3  # times the time to act after which they do so though they may stand inside
+PATIENCE: Final = 3  # times the time to act, or to close up, after which they do so and may stand inside
 REAR_SLACK: Final = 0.5  # m by which a rear may stay inside
 NAMED: Final = 1000  # rings that are kept by name, at most; the others are counted only
 
@@ -71,6 +71,7 @@ class Rings(Part):
         self.stop_offset = stop_offset  # m
         self.queue_gap = queue_gap  # m
         self.act_after = act_after / dt
+        self.patience = PATIENCE * max(act_after, CLOSING) / dt  # frames
         self.found = 0
         self.resolved = 0
         self.longest = 0  # frames
@@ -146,7 +147,7 @@ class Rings(Part):
                 gone.append(heads[0])
                 ring.removed += 1
             elif not ring.closed_up and (
-                age >= PATIENCE * self.act_after or not self._lack_room(veh, members[lane])
+                age >= self.patience or not self._lack_room(veh, members[lane])
             ):
                 # A rear inside may come out of the way: of a lane's queue, too, where heads were let go
                 # in vain.
@@ -249,7 +250,7 @@ class Rings(Part):
             and not self._is_taken(order, int(veh.path[i, veh.line[i]]))
         ]  # fmt: skip
         plain = self._lack_room(veh, members)
-        patient = frame - ring.begun < PATIENCE * self.act_after
+        patient = frame - ring.begun < self.patience
         if heads and (self._have_places(veh, order, heads, patient) if plain else not patient):
             until = frame + round(ROTATION / self.dt)
             ring.rotated += _rotate(net, veh, heads, grants.waived, until, busy)
