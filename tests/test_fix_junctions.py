@@ -301,6 +301,19 @@ def test_the_line_printed_for_a_stop_line_inside_moves_it_out(tmp_path: Path) ->
     assert [one for one in junction_findings(after) if one.check == "L33"] == []
 
 
+@pytest.mark.parametrize(("far", "kind"), [(30.0, "stop_line"), (61.0, "turns"), (280.0, "turns")])
+def test_the_line_printed_for_a_stop_line_too_far_inside_can_be_pasted(
+    tmp_path: Path, far: float, kind: str
+) -> None:
+    draft = crossing()
+    for lane in next(road for road in draft.roads if road.id == "in_n").lanes:
+        lane.shape = np.array([lane.shape[0], (lane.shape[-1][0], -far)])
+    found = [one for one in junction_findings(finish(draft)) if one.check == "L33"]
+    (line,) = {one.fix for one in found if one.source[1] == "road in_n"}
+    assert line.startswith(kind)
+    finished(tmp_path, draft, line)
+
+
 def test_the_line_printed_for_a_lane_without_exit_leads_it_on(tmp_path: Path) -> None:
     draft = crossing(lanes=2)
     draft.connectors = [c for c in draft.connectors if (c.from_road, c.from_lane) != ("in_n", 1)]

@@ -15,7 +15,7 @@ from rushhour.kernels.geometry.curves import add_up_turns
 from rushhour.roadnets.drafts.fixed_lanes import LEAST
 from rushhour.roadnets.drafts.shapes import stations
 from rushhour.roadnets.findings import Finding, finding
-from rushhour.roadnets.fixes import fix_line
+from rushhour.roadnets.fixes import FARTHEST_BACK, fix_line
 from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.meeting_lines import Lines, farthest_crossings, pairs_at
 from rushhour.roadnets.geometry.outlines import distances, near_pairs
@@ -212,10 +212,11 @@ def _lines_inside(network: Network) -> Iterator[Finding]:
 
 
 def _line_back(network: Network, node: int, road: int, reach: float) -> str:
-    """The line that moves the stop line of a road out of its intersection; "" where there is no room."""
+    """The line that moves the stop line of a road out of its intersection; "" where it cannot be moved as far."""
     roads = network.arrays.roads
-    back = np.ceil(reach + CLEAR)
-    if roads.to_intersection[road] != node or roads.length[road] < back + LEAST:
+    first, back = roads.first_lane[road], np.ceil(reach + CLEAR)
+    shortest = network.arrays.lanes.length[first : first + roads.lane_count[road]].min()
+    if roads.to_intersection[road] != node or back > min(FARTHEST_BACK, shortest - LEAST):
         return ""
     return fix_line("stop_line", [network.road_ids[road]], f"{back:g}")
 
