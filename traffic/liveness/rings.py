@@ -38,7 +38,9 @@ from rushhour.roadnets.model import Network
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
 CLOSING: Final = 10.0  # s for which the members of a ring come nearer to each other
-PATIENCE: Final = 3  # times the time to act, or to close up, after which they do so and may stand inside
+PATIENCE: Final = (
+    3  # times the time to act, or to close up, after which they do so and may stand inside
+)
 REAR_SLACK: Final = 0.5  # m by which a rear may stay inside
 NAMED: Final = 1000  # rings that are kept by name, at most; the others are counted only
 
