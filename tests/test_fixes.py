@@ -353,6 +353,37 @@ def test_fixes_without_effect_are_named_at_once_and_roads_that_others_number_ane
     )
 
 
+# Tags of way 11 of a cross, and a fix that says no more.
+SAID = {
+    "lanes": (street(lanes="2"), 'lanes."11" = 2'),
+    "lanes each way": (street(lanes="2"), 'lanes."11" = { forward = 1, backward = 1 }'),
+    "speed": (street(maxspeed="50"), 'speed."11" = 50'),
+    "speed with its unit": (street(maxspeed="50 km/h"), 'speed."11" = 50.0'),
+}
+
+
+@pytest.mark.parametrize("name", list(SAID))
+def test_lanes_and_speeds_that_a_map_says_already_are_fixes_without_effect(
+    tmp_path: Path, name: str
+) -> None:
+    tags, line = SAID[name]
+    where = write_osm(tmp_path, CROSS, [CROSS_WAYS[0], (11, [3, 1, 5], tags)])
+    with pytest.raises(NetworkError, match=r'"11": has no effect on this map'):
+        fixed(tmp_path, where, line)
+    guessed = write_osm(tmp_path, CROSS, [CROSS_WAYS[0], (11, [3, 1, 5], street())])
+    assert fixed(tmp_path, guessed, line).remarks[-1].startswith("fixes of fixes.toml worked in")
+
+
+def test_a_speed_that_a_network_has_already_is_a_fix_without_effect(tmp_path: Path) -> None:
+    draft = lit()
+    for lane in next(road for road in draft.roads if road.id == "in_n").lanes:
+        lane.speed = 13.89  # as files of SUMO have 50 km/h
+    for speed, idle in ((50, True), (51, False)):
+        fixes = fixes_of(tmp_path, f'speed."in_n" = {speed}')
+        fix_draft(draft, fixes)
+        assert fixes.is_used(next(fixes.of())) != idle
+
+
 def test_drafts_are_fixed_by_the_ids_of_roads_and_intersections(tmp_path: Path) -> None:
     draft = lit()
     fixes = fixes_of(

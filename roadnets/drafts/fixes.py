@@ -22,6 +22,7 @@ from rushhour.roadnets.geometry.angles import wrapped
 from rushhour.roadnets.geometry.street_lines import Line
 
 CONTROL = {"none": NONE, "yield": YIELD, "stop": STOP, "all_way_stop": ALL_WAY_STOP}
+SAME_SPEED = 0.005  # m/s, as files round
 STRAIGHT_ON = np.radians(30.0)  # turns of less lead on
 
 
@@ -39,7 +40,7 @@ def fix_draft(draft: Draft, fixes: Fixes) -> None:
     for fix in fixes.of("speed"):
         speed = float(fix.value) / 3.6
         lanes = roads[fix.ids[0]].lanes
-        if any(abs(lane.speed - speed) > 1e-9 for lane in lanes):
+        if any(abs(lane.speed - speed) > SAME_SPEED for lane in lanes):
             fixes.use(fix)
         for lane in lanes:
             lane.speed = speed

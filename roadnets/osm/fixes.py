@@ -13,7 +13,8 @@ from rushhour.roadnets.osm.merging import SIGNALLED, WIDEST, Merged
 from rushhour.roadnets.osm.restrictions import Bans
 from rushhour.roadnets.osm.signs import Signs, is_signal, length_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
-from rushhour.roadnets.osm.ways.tags import ACCESS_KEYS, Tags, is_open
+from rushhour.roadnets.osm.ways.rules import rules_of
+from rushhour.roadnets.osm.ways.tags import ACCESS_KEYS, Doubt, Tags, is_open
 
 OF_WAYS: Final = ("lanes", "speed", "close")
 OF_NODES: Final = ("merge", "keep_apart", "junction", "signals", "control", "plan")
@@ -51,7 +52,7 @@ def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
         for fix in tags.get(way.id, ()):
             before = dict(way.tags)
             way.tags = _fixed(before, fix, private)
-            if way.tags != before:
+            if way.tags != before and not _is_said(before, fix, way.tags):
                 fixes.use(fix)
     for fix in fixes.of(*OF_NODES, "turns"):
         if (fix.kind == "turns" and len(fix.ids) == 2) or is_of_road(fix):
@@ -98,6 +99,18 @@ def _join_gaps(osm: OsmMap, fixes: Fixes) -> None:
         on_ways[stays] += on_ways[gone]
         same = {node: stays if one == gone else one for node, one in same.items()}
         fixes.use(fix)
+
+
+def _is_said(tags: Tags, fix: Fix, fixed: Tags) -> bool:
+    """Whether tags say the lanes or speed of a fix already, in other words and without doubt; a guess does not."""
+    key = {"lanes": "lanes", "speed": "maxspeed"}.get(fix.kind)
+    if key is None or not any(name.startswith(key) for name in tags):
+        return False
+    doubts: tuple[list[Doubt], list[Doubt]] = [], []
+    before, after = (
+        rules_of(one, "", {}, notes) for one, notes in zip((tags, fixed), doubts, strict=True)
+    )
+    return before == after and doubts[0] == doubts[1]
 
 
 def _fixed(tags: Tags, fix: Fix, private: bool) -> Tags:
