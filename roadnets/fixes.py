@@ -24,10 +24,7 @@ from rushhour.roadnets.findings import Finding
 
 LARGEST: Final = 16 << 20  # bytes of a file
 MOST_LANES: Final = 12
-SHOWN_IDLE, SHOWN_ENDS = 6, 12  # in a line
-# Fixes that may give the roads of a way other numbers, and those that may name roads by them.
-RENUMBERING: Final = ("merge", "keep_apart", "junction", "close")
-OF_ROADS: Final = ("control", "turns", "connect", "stop_line")
+SHOWN_IDLE = 6  # in a line
 SLOWEST, FASTEST = 5.0, 160.0  # km/h
 GAP: Final = 5.0  # m between two nodes of different streets that a merge makes one
 MOST_IDS: Final = 64  # of one fix
@@ -100,7 +97,8 @@ class Fixes:
         self._used: set[str] = set()
         self._apart: dict[str, list[Fix]] | None = None  # the keep_apart of each node
         self._junctions: dict[str, list[Fix]] = {}
-        self._numbered: list[str] = []  # a remark on roads that may have had other numbers
+        # Of an OpenStreetMap without these, where they may cut ways otherwise: the node where each road ends.
+        self.ends_before: Mapping[str, int] = {}
 
     def of(self, *kinds: str) -> Iterator[Fix]:
         """Fixes of some kinds, in the order of the file; without kinds all."""
@@ -132,20 +130,16 @@ class Fixes:
             self.use(fix)
         return bool(held)
 
-    def tell_ends(self, end: Mapping[str, str]) -> None:
-        """Remark where the roads end that fixes name, where other fixes may have numbered the roads of a way anew.
-
-        end: the intersection at the end of each road.
-        """
-        if not any(self.of(*RENUMBERING)):
-            return
-        named = dict.fromkeys(id for fix in self.of(*OF_ROADS) for id in fix.ids if id in end)
-        if named:
-            told = [f"{id} at {end[id]}" for id in named]
-            self._numbered = [
-                f"roads that fixes name end at these intersections, as numbered with {', '.join(RENUMBERING)}: "
-                + ", ".join([*told[:SHOWN_ENDS], *(["..."] if len(told) > SHOWN_ENDS else [])])
-            ]
+    def no_road(self, fix: Fix, name: str) -> NetworkError:
+        """The error of a fix of a road that is none."""
+        shown = repr(name[:40])
+        if name not in self.ends_before:
+            return self.refused(fix, f"{shown} is no road of the network; correct or drop the line")
+        return self.refused(
+            fix,
+            f"{shown} ended at node {self.ends_before[name]} and is no road beside the other fixes; "
+            "drop this line or those there",
+        )
 
     def refused(self, fix: Fix, why: str) -> NetworkError:
         """The error of a fix that cannot be worked in. why: what is wrong; what to do."""
@@ -168,7 +162,7 @@ class Fixes:
             return []
         counts = Counter(kind for kind, _ in self._fixes)
         kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-        return [f"fixes of {self.path.name} worked in: {kinds}", *self._numbered]
+        return [f"fixes of {self.path.name} worked in: {kinds}"]
 
     def standing(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that no fix has overruled."""

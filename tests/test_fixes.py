@@ -146,10 +146,10 @@ def test_lanes_speeds_and_closures_overrule_the_tags(tmp_path: Path) -> None:
     assert list(speeds) == pytest.approx([70.0 / 3.6])
     assert draft.remarks[-1] == "fixes of fixes.toml worked in: 1 lanes, 1 speed"
     assert lanes(fixed(tmp_path, where, 'lanes."10" = { forward = 0, backward = 2 }')) == {
-        "10#0": 2, "10#1": 2, "11#0": 1, "-11#0": 1, "11#1": 1, "-11#1": 1,
+        "-10#0": 2, "-10#1": 2, "11#0": 1, "-11#0": 1, "11#1": 1, "-11#1": 1,
     }  # fmt: skip
     closed = fixed(tmp_path, where, 'close."11" = true')
-    assert set(lanes(closed)) == {"10#0", "-10#0"}
+    assert set(lanes(closed)) == {"10#1", "-10#0"}  # named by where they end
     private = [(10, [4, 1, 2], street()), (11, [3, 1, 5], street(access="private"))]
     opened = fixed(tmp_path, write_osm(tmp_path, CROSS, private), 'close."11" = false')
     assert "11#0" in lanes(opened)
@@ -201,7 +201,7 @@ def test_nodes_are_merged_and_kept_apart(tmp_path: Path) -> None:
     assert len([i for i in read_osm_draft(where).intersections if i.id in "12"]) == 2
     merged = fixed(tmp_path, where, 'merge."1 2" = true')
     assert [i.id for i in merged.intersections if i.id in "12"] == ["1"]
-    assert {b for a, b in turns(merged) if a == "11#0"} == {"-10#0", "10#1", "12#0"}
+    assert {b for a, b in turns(merged) if a == "11#0"} == {"-10#0", "10#2", "12#0"}
     near = {**STAGGER, 1: (-4.0, 0.0), 2: (4.0, 0.0)}
     where = write_osm(tmp_path, near, STAGGER_WAYS)
     assert len([i for i in read_osm_draft(where).intersections if i.id in "12"]) == 1
@@ -337,20 +337,64 @@ def lit() -> Draft:
     return draft
 
 
-def test_fixes_without_effect_are_named_at_once_and_roads_that_others_number_anew_are_told(tmp_path: Path) -> None:  # fmt: skip
+def test_fixes_without_effect_are_named_at_once(tmp_path: Path) -> None:
     where = write_osm(tmp_path, CROSS, CROSS_WAYS)
     idle = ('close."10" = false', 'keep_apart."1 2" = true', 'signals."1" = false')
     with pytest.raises(
         NetworkError, match=r'close."10": has no effect .*; nor have keep_apart."1 2", signals."1"$'
     ):
         fixed(tmp_path, where, *idle, 'speed."10" = 70')
+
+
+# What other fixes do to the roads of way 10, which leads from 3 over 1 and 2 to 4.
+ANEW = {
+    "merge": 'merge."1 2" = true',
+    "close": 'close."11" = true',
+    "speed": 'speed."10" = 30',
+    "lanes": 'lanes."10" = { forward = 2, backward = 2 }',
+    "signals": 'signals."2" = true',
+}
+
+
+@pytest.mark.parametrize("name", list(ANEW))
+def test_roads_keep_their_names_beside_other_fixes(tmp_path: Path, name: str) -> None:
     where = write_osm(tmp_path, STAGGER, STAGGER_WAYS)
-    stop = 'control."10#0" = "stop"'
-    assert fixed(tmp_path, where, stop).remarks[-1] == "fixes of fixes.toml worked in: 1 control"
-    told = fixed(tmp_path, where, stop, 'merge."1 2" = true').remarks[-1]
-    assert told.startswith("roads that fixes name end at these intersections") and told.endswith(
-        ": 10#0 at 1"
-    )
+    before, after = read_osm_draft(where), fixed(tmp_path, where, ANEW[name])
+    first = {road.id: road.lanes[0].shape[-1] for road in before.roads}
+    last = {road.id: road.lanes[0].shape[-1] for road in after.roads if road.id in first}
+    assert {"10#2", "-10#0", "12#0"} <= set(last)
+    for road, place in last.items():
+        assert np.hypot(*(place - first[road])) < 25.0  # the stop line before an intersection moves
+    shut = fixed(tmp_path, where, ANEW[name], 'turns."-12#0 10#2" = "ban"')
+    assert turns(after) - turns(shut) == {("-12#0", "10#2")}
+
+
+def test_roads_that_fixes_cut_otherwise_keep_the_name_of_the_one_that_ended_there(
+    tmp_path: Path,
+) -> None:
+    where = write_osm(tmp_path, CROSS, [(10, [4, 1, 2], street()), (11, [3, 1], street())])
+    cut = fixed(tmp_path, where, 'close."11" = true')
+    assert {(road.id, road.to_intersection) for road in cut.roads} == {
+        ("10#1", "2"),
+        ("-10#0", "4"),
+    }
+    ways = [(10, [4, 1], street()), (11, [1, 2], street()), (12, [5, 3], street())]
+    where = write_osm(tmp_path, CROSS, ways)
+    assert set(lanes(read_osm_draft(where))) == {"10#0", "-10#0", "12#0", "-12#0"}
+    wide = lanes(fixed(tmp_path, where, 'lanes."11" = 4'))
+    assert {"10#0": 2, "-10#0": 1}.items() <= wide.items() and len(wide) == 6
+
+
+def test_a_map_that_only_fixes_open_is_read(tmp_path: Path) -> None:
+    where = write_osm(tmp_path, CROSS, [(10, [4, 1, 2], street(access="private"))])
+    assert set(lanes(fixed(tmp_path, where, 'close."10" = false'))) == {"10#0", "-10#0"}
+
+
+def test_a_road_that_other_fixes_take_away_is_told(tmp_path: Path) -> None:
+    where = write_osm(tmp_path, STAGGER, STAGGER_WAYS)
+    for line in ('stop_line."10#1" = 4', 'control."10#1" = "stop"', 'turns."10#1 10#2" = "ban"'):
+        with pytest.raises(NetworkError, match="'10#1' ended at node 2 and is no road beside"):
+            fixed(tmp_path, where, 'merge."1 2" = true', line)
 
 
 # Tags of way 11 of a cross, and a fix that says no more.

@@ -20,7 +20,7 @@ def two_roads(
     """The two roads that a fix names. Raises NetworkError unless the first ends where the second begins."""
     for name in fix.ids:
         if name not in roads:
-            raise fixes.refused(fix, f"{name[:40]!r} is no road of the network; correct it")
+            raise fixes.no_road(fix, name)
     a, b = (roads[name] for name in fix.ids)
     if a.to_intersection != b.from_intersection:
         raise fixes.refused(fix, "the first road does not lead to the second; correct the ids")
@@ -105,7 +105,7 @@ def fix_stop_lines(draft: Draft, fixes: Fixes) -> None:
     for fix in fixes.of("stop_line"):
         road = roads.get(fix.ids[0])
         if road is None:
-            raise fixes.refused(fix, "is no road of the network; correct or drop the line")
+            raise fixes.no_road(fix, fix.ids[0])
         shortest = min(line_length(lane.shape) for lane in road.lanes)
         room = shortest - min(LEAST, shortest)
         if fix.value > room:

@@ -36,7 +36,7 @@ def fix_draft(draft: Draft, fixes: Fixes) -> None:
     roads = {road.id: road for road in draft.roads}
     for fix in fixes.of("speed", "close"):
         if fix.ids[0] not in roads:
-            raise fixes.refused(fix, "is no road of the network; correct or drop the line")
+            raise fixes.no_road(fix, fix.ids[0])
     for fix in fixes.of("speed"):
         speed = float(fix.value) / 3.6
         lanes = roads[fix.ids[0]].lanes
@@ -141,6 +141,8 @@ class _Intersections:
     def find(self, fixes: Fixes, fix: Fix) -> DraftIntersection:
         """The intersection that a fix names. Raises NetworkError if there is none."""
         inter = self.by_id.get(self.home.get(fix.ids[0], fix.ids[0]))
+        if inter is None and fix.ids[0] in fixes.ends_before:
+            raise fixes.no_road(fix, fix.ids[0])
         if inter is None:
             raise fixes.refused(fix, "is no intersection of the network; correct or drop the line")
         return inter

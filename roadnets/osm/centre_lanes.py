@@ -11,13 +11,13 @@ from math import dist, pi, radians
 from typing import Final
 
 from rushhour.roadnets.osm.links import Link, Streets, node_at, turned
+from rushhour.roadnets.osm.made_nodes import NEW_NODE
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
 from rushhour.roadnets.osm.signs import length_of
 
 TURN_LANE: Final = 55.0  # m from a junction: some 30 m of lane, its opening and the junction
 BETWEEN: Final = 20.0  # m of street that stay as they are
 LEFT: Final = (radians(45.0), radians(155.0))  # turns that a centre lane is for
-NEW_NODE: Final = 1 << 61  # ids of nodes that are added
 SAME_PLACE: Final = 3.0  # m, a node of the street that near is taken
 
 Ends = dict[int, list[tuple[int, bool]]]
@@ -58,9 +58,9 @@ def split_link(streets: Streets, index: int, at: float) -> int:
         first, second = link.nodes[: cut + 1], link.nodes[cut:]
     else:
         share = (at - along) / step
-        node = NEW_NODE + len(streets.links)
         (ax, ay), (bx, by) = xy[a], xy[b]
-        xy[node] = ax + share * (bx - ax), ay + share * (by - ay)
+        spot = ax + share * (bx - ax), ay + share * (by - ay)
+        node = streets.made.add(xy, NEW_NODE + len(streets.links), spot)
         first, second = [*link.nodes[: place + 1], node], [node, *link.nodes[place + 1 :]]
     streets.links[index] = Link(first, link.rules, link.first_way, link.last_way)
     streets.links.append(Link(second, link.rules, link.first_way, link.last_way))

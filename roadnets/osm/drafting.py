@@ -1,6 +1,5 @@
 """From streets, intersections and movements of a map to a draft of lanes and connectors."""
 
-from collections import Counter
 from collections.abc import Iterator
 from math import cos, sin
 from typing import Final
@@ -34,6 +33,7 @@ from rushhour.roadnets.osm.legs import (
 from rushhour.roadnets.osm.links import Road, Streets, levels_of, lines_aloft, node_at, rise_of
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.movements import Turns
+from rushhour.roadnets.osm.naming import Called, road_names
 from rushhour.roadnets.osm.places import Places, direction, priority_of
 from rushhour.roadnets.osm.progression import coordinate
 from rushhour.roadnets.osm.signs import Signs
@@ -49,7 +49,7 @@ class Drafter:
 
     def __init__(
         self, streets: Streets, merged: Merged, signs: Signs, turns: Turns, used: set[Road],
-        country: str,
+        country: str, before: Called | None = None,
     ) -> None:  # fmt: skip
         self.streets = streets
         self.turns = turns
@@ -63,7 +63,7 @@ class Drafter:
         self.loops = {end for end in loops if self._has_loop(end)}
         self.ends = ends_of(streets, merged, self.loops, self.places.around)
         self.controls = Controls(self.places, signs, self.ends, country, turns.waits_on_red)
-        self.names = self._road_names(merged)
+        self.names = road_names(streets, merged, before)
         self.islands = islands_of(streets, merged)
         steep = {node for pair in streets.grades for node in pair}
         self.off_ground = steep.union(*streets.aloft, *streets.levels)  # nodes, and of slopes
@@ -74,21 +74,6 @@ class Drafter:
         link = self.streets.links[end[0]]
         dead = len(self.places.around[node_at(link, end[1])]) == 1
         return dead and link.rules.highway != SERVICE
-
-    def _road_names(self, merged: Merged) -> dict[Road, str]:
-        """Source ids: the way's, its piece, a minus for the direction against the way."""
-        names: dict[Road, str] = {}
-        pieces: Counter[int] = Counter()
-        for index, link in enumerate(self.streets.links):
-            if index in merged.inner:
-                continue
-            way = abs(link.first_way)  # 10 against its line is -10, as way -10 is along its own
-            piece = pieces[way]
-            pieces[way] += 1
-            for forward in (True, False):
-                sign = "" if forward else "-"
-                names[index, forward] = f"{sign}{link.first_way}#{piece}"
-        return names
 
     def draft(self, name: str) -> Draft:
         """Draw everything."""

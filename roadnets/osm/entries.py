@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from rushhour.roadnets.osm.centre_lanes import split_link
 from rushhour.roadnets.osm.legs import End, set_ends
 from rushhour.roadnets.osm.links import Link, Streets, dissolve_joints, node_at
+from rushhour.roadnets.osm.made_nodes import CUT_OFF
 from rushhour.roadnets.osm.merging import MAIN_LINES, Merged
 from rushhour.roadnets.osm.movements import heading_from, turn_angle
 from rushhour.roadnets.osm.short_streets import A_CAR
@@ -23,7 +24,6 @@ from rushhour.roadnets.osm.signs import Signs, length_of, line_of
 SERVICE: Final = "service"
 CORNER: Final = 5.5  # m from an entry to the stop lines of its street
 APART: Final = A_CAR + 2.0 * CORNER  # m between two entries
-CUT_OFF: Final = 1 << 62  # ids of nodes of service ways that lose their street
 ONE_WAY, CRAMPED, NO_PLACE = 1.0, 1.5, 4.0  # rad, by which an arm counts as worse turned
 
 
@@ -147,8 +147,8 @@ class _Entries:
         if home not in self.lit:
             return None
         node = node_at(self.aside[way], start)
-        new = CUT_OFF + 2 * way + start
-        self.streets.xy[new] = self.streets.xy[node]
+        xy = self.streets.xy
+        new = self.streets.made.add(xy, CUT_OFF + 2 * way + start, xy[node])
         self.streets.remarks.add(
             "service ways that meet streets at signals alone, cut off there",
             f"way {self.aside[way].first_way} at node {node}",

@@ -8,7 +8,8 @@ from math import dist
 from typing import Final
 
 from rushhour.roadnets.fixes import GAP, Fix, Fixes
-from rushhour.roadnets.osm.links import COPY, Streets, way_at
+from rushhour.roadnets.osm.links import Streets, way_at
+from rushhour.roadnets.osm.made_nodes import COPY
 from rushhour.roadnets.osm.merging import SIGNALLED, WIDEST, Merged
 from rushhour.roadnets.osm.restrictions import Bans
 from rushhour.roadnets.osm.signs import Signs, is_signal, length_of
@@ -36,6 +37,16 @@ def is_of_road(fix: Fix) -> bool:
     return fix.kind == "control" and "#" in fix.ids[0]
 
 
+def is_of_two_roads(fix: Fix) -> bool:
+    """Whether a fix of turns is between two roads, such as 27#0 and 28#0."""
+    return fix.kind == "turns" and len(fix.ids) == 2
+
+
+def renumbers(fix: Fix) -> bool:
+    """Whether a fix may change how ways are cut into roads: all but those of single roads and of control."""
+    return not (fix.kind in ("connect", "stop_line", "plan", "control") or is_of_two_roads(fix))
+
+
 def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
     """Work fixes of lanes, speeds, closures and new signals into the tags of a map.
 
@@ -55,7 +66,7 @@ def fix_tags(osm: OsmMap, fixes: Fixes, private: bool) -> None:
             if way.tags != before and not _is_said(before, fix, way.tags):
                 fixes.use(fix)
     for fix in fixes.of(*OF_NODES, "turns"):
-        if (fix.kind == "turns" and len(fix.ids) == 2) or is_of_road(fix):
+        if is_of_two_roads(fix) or is_of_road(fix):
             continue  # see drafts.fixes
         ids = _numbers(fixes, fix)
         for node in ids[1:2] if fix.kind == "turns" else ids:
@@ -151,7 +162,7 @@ def fix_turns(streets: Streets, bans: Bans, fixes: Fixes) -> None:
     """
     ends = streets.ends()
     for fix in fixes.of("turns"):
-        if len(fix.ids) == 2:
+        if is_of_two_roads(fix):
             continue
         before, node, behind = _numbers(fixes, fix)
         here = {way_at(streets.links[index], start) for index, start in ends.get(node, ())}

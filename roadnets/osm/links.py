@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rushhour.roadnets.fixes import MOST_LANES, Fixes, fix_line
 from rushhour.roadnets.levels import MOST_LEVEL, Stretch
 from rushhour.roadnets.osm.built_up import BuiltUp
+from rushhour.roadnets.osm.made_nodes import COPY, MadeNodes
 from rushhour.roadnets.osm.ways.hills import grade_of
 from rushhour.roadnets.osm.ways.legal import KMH
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
@@ -27,7 +28,6 @@ from rushhour.roadnets.street_names import joined_names
 BLOCKING = ("bollard", "block", "wall", "chain", "cycle_barrier", "debris")
 GATES = ("gate", "lift_gate", "swing_gate")
 SAME_PLACE = 0.05  # m
-COPY = 1 << 60  # added to a node's id for its copy behind a barrier
 CALLED = ("name", "ref")  # tags that say what a street is called
 
 # A road is a link driven one way: (link, whether towards the link's end).
@@ -77,6 +77,7 @@ class Streets:
     # Neighbours that do not lie at level 0, and where they do.
     levels: dict[frozenset[int], int] = field(default_factory=dict)
     cut: set[int] = field(default_factory=set)  # nodes at which the map was cut
+    made: MadeNodes = field(default_factory=MadeNodes)
 
     def find(
         self,
@@ -176,10 +177,17 @@ def lines_aloft(streets: Streets, link: Link) -> list[NDArray[np.float64]]:
 
 
 def streets_of(
-    osm: OsmMap, place: str, speeds: dict[str, float], private: bool, urban: dict[int, BuiltUp]
+    osm: OsmMap,
+    place: str,
+    speeds: dict[str, float],
+    private: bool,
+    urban: dict[int, BuiltUp],
+    made: MadeNodes | None = None,
 ) -> Streets:
     """Links of a map. place, speeds: as in `rules_of`; urban: what is known of ways, by id."""
-    streets = Streets([], dict(osm.xy), osm.node_tags, osm.remarks, cut=set(osm.cut))
+    streets = Streets(
+        [], dict(osm.xy), osm.node_tags, osm.remarks, cut=set(osm.cut), made=made or MadeNodes()
+    )
     # By tags as well as id: the edges of a graph that come from one way may differ.
     rules: dict[_Said, tuple[WayRules, bool]] = {}
     known: dict[tuple[frozenset[tuple[str, str]], bool], tuple[WayRules, bool, list[Doubt]]] = {}
@@ -299,8 +307,7 @@ def _cut_at_barriers(ways: list[OsmWay], streets: Streets) -> None:
             node = way.nodes[place]
             if node in cut and place < len(way.nodes) - 1:
                 copies += 1
-                copy = COPY + copies
-                streets.xy[copy] = streets.xy[node]
+                copy = streets.made.add(streets.xy, COPY + copies, streets.xy[node])
                 ways.append(OsmWay(way.id, [copy, *way.nodes[place + 1 :]], way.tags))
                 way.nodes = way.nodes[: place + 1]
 

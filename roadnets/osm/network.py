@@ -1,6 +1,6 @@
 """OpenStreetMap: from a file to the draft of a lane network, rule by rule (networks.md 1 - 5)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,11 @@ from rushhour.roadnets.osm.country import Country, country_of
 from rushhour.roadnets.osm.cramped import join_cramped
 from rushhour.roadnets.osm.drafting import Drafter
 from rushhour.roadnets.osm.entries import attach_service, set_service_aside
-from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_turns
+from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_turns, renumbers
 from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
+from rushhour.roadnets.osm.naming import Called, called
 from rushhour.roadnets.osm.ramps import open_acceleration_lanes
 from rushhour.roadnets.osm.report import Kept, limit_remarks, open_ways_of, report
 from rushhour.roadnets.osm.restrictions import Bans, bans_of
@@ -75,9 +76,10 @@ class OsmPlan:
     sides: Remarks  # on which side of the road one drives
 
 
-def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
+def plan_osm(path: Path, options: OsmOptions, before: Called | None = None) -> OsmPlan:
     """Read a map and find its streets, signs and intersections.
 
+    before: what is called how without fixes.
     Raises NetworkError for what is no map or has no road that is open.
     """
     area = None
@@ -99,7 +101,8 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     if left:
         mirror(osm)
     widen_rings(osm, country.code, options.private)
-    streets = streets_of(osm, country.place, options.speeds, options.private, urban)
+    made = None if before is None else before.made
+    streets = streets_of(osm, country.place, options.speeds, options.private, urban, made)
     if not streets.links:
         raise NetworkError(f"{path}: no road is open to cars; see --private")
     streets.fixes = fixes
@@ -132,24 +135,39 @@ def plan_osm(path: Path, options: OsmOptions) -> OsmPlan:
     return OsmPlan(osm, streets, signs, merged, bans, country, urban, left, sides)
 
 
+def _without_fixes(path: Path, options: OsmOptions) -> Called | None:
+    """What is called how without fixes that may cut ways otherwise; None where there are none."""
+    fixes = options.fixes
+    if fixes is None or not any(map(renumbers, fixes.of())):
+        return None
+    try:
+        plan = plan_osm(path, replace(options, fixes=None))
+    except NetworkError:  # as of a map that only fixes open
+        return None
+    before = called(plan.streets, plan.merged)
+    fixes.ends_before = before.driven
+    return before
+
+
 def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     """Read a .osm, .osm.gz or .osm.pbf file, or a street graph of osmnx.
 
     Raises NetworkError for what is no map, or has no road that can be reached and left.
     """
     options = options or OsmOptions()
-    plan = plan_osm(path, options)
+    before = _without_fixes(path, options)
+    plan = plan_osm(path, options, before)
     streets, merged, signs, fixes = plan.streets, plan.merged, plan.signs, plan.streets.fixes
     turns = turns_of(streets, merged, plan.bans)
     used, core = usable(turns)
     if not used:
         raise NetworkError(f"{path}: no road can be both reached and left; give a larger map")
-    draft = Drafter(streets, merged, signs, turns, used, plan.country.code).draft(plan.osm.name)
+    drafter = Drafter(streets, merged, signs, turns, used, plan.country.code, before)
+    draft = drafter.draft(plan.osm.name)
     ways = open_ways_of(plan.osm, streets)
     report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core), ways)
     limits = limit_remarks(ways, plan.country, plan.urban, options.speeds)
     fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
-    fixes.tell_ends({road.id: road.to_intersection for road in draft.roads})
     draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
     if plan.left:
         mirror_back(draft)
