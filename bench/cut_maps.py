@@ -1,9 +1,9 @@
 """Windows of OpenStreetMap extracts, cut by seed, each imported and driven through under the checker.
 
-python bench/cut_maps.py --seeds 1..20 [--load 0.6] [--minutes 30] [--sumo] [--jobs 2] [--work DIR] [--json FILE]
+python bench/cut_maps.py --seeds 1..20 [--load 0.6] [--minutes 30] [--sumo] [--jobs 2] [--work DIR] [--json FILE] [--map FILE]
 
-A window is 1 - 3 km wide and high around a road of one of the extracts of the data folder (the seed
-draws all of it), cut out with --bbox. Random trips depart within --minutes, as many as --load of the cars that
+A window is 1 - 3 km wide and high around a road of one of the extracts of the data folder, or of the
+maps given by --map (the seed draws all of it), cut out with --bbox. Random trips depart within --minutes, as many as --load of the cars that
 stand on its roads when all lanes are full, a car taking 7.5 m. Wanted is no violation. The worst
 come first; what is done stays in --work, with the networks. A window that cannot be driven through,
 as one in which no road leads into another, says why. With --sumo each window is also driven
@@ -69,7 +69,7 @@ def result(seed: int, options: argparse.Namespace) -> dict[str, Any]:
     told = f"{seed}-{options.load:g}-{options.minutes:g}-{options.dt:g}"
     path = options.work / f"window{told}.json"
     if not path.exists():
-        task = drawn(seed, options.data) | {
+        task = drawn(seed, options.data, options.map or EXTRACTS) | {
             "seed": seed, "load": options.load, "minutes": options.minutes, "dt": options.dt,
             "keep": str(options.work / f"window{seed}.h5"),
         }  # fmt: skip
@@ -131,10 +131,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="windows at once")
     parser.add_argument("--work", type=Path, default=Path("cut_maps"), metavar="DIR")
     parser.add_argument("--data", type=Path, help=DATA_HELP)
+    parser.add_argument("--map", action="append", metavar="FILE", help="cut from this one; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as data")
     options = parser.parse_args()
     try:
-        options.data = data_base(options.data)
+        options.data = Path.cwd() if options.map else data_base(options.data)
     except FileNotFoundError as error:
         parser.error(str(error))
     options.work.mkdir(parents=True, exist_ok=True)
