@@ -170,3 +170,32 @@ def test_who_waits_longest_for_a_full_way_out_of_a_roundabout_goes_next(
     assert len(world.trips) > 300
     assert float(world.trips.longest_standstill.max()) < 80.0
     assert not any(checker.violations.values()), checker.lines()
+
+
+def test_two_roundabouts_whose_ways_out_fill_each_other_come_free(tmp_path: Path) -> None:
+    """Each is empty, and nobody enters it: who waits before one needs the full street to the other."""
+    nodes, ways, rim = {}, [], 12
+    for ring, x in enumerate((0.0, 90.0)):
+        first = 1 + ring * rim
+        for k in range(rim):
+            at = radians(360.0 / rim * k)
+            nodes[first + k] = (x + 20.0 * cos(at), 20.0 * sin(at))
+        around = [*range(first, first + rim), first]
+        ways.append((200 + ring, around, street("tertiary", junction="roundabout")))
+    one_way = street("tertiary", oneway="yes")
+    nodes[30], nodes[31] = (-200.0, 0.0), (290.0, 0.0)
+    # From the east of the first to the west of the second, and back; out of each on its other side.
+    ways += [(101, [12, 20], one_way), (102, [18, 2], one_way)]
+    ways += [(103, [7, 30], one_way), (104, [13, 31], one_way)]
+    network = load_network(write_osm(tmp_path, nodes, ways))
+    road, builder = network.road_ids.index, DemandBuilder()
+    for k in range(60):
+        for there, back, out in (("101#0", "102#0", "103#0"), ("102#0", "101#0", "104#0")):
+            ends = [road(there), road(back), road(out)]
+            builder.add(Trip(f"{there}.{k}", 0.0, CAR, ends, routed=False))
+    world = World(network, builder.build(), dt=0.25, seed=1)
+    checker = checked(world)
+    world.step(round(1800.0 / world.dt))
+    assert len(world.trips) == 120
+    assert world.gridlock()["cycles_resolved"] > 0
+    assert checker.violations == {}

@@ -112,7 +112,7 @@ def leaves_by(
 
 @kernel
 def room_to_leave(
-    net: NetworkArrays, veh: Vehicles, order: Order, rules: Rules, i: int, q: int
+    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, i: int, q: int
 ) -> float:  # fmt: skip
     """Metres free, once all have closed up, beyond the first q connectors of i's path: up to the first
     lane on which it can stand; inf where its path ends before that, and nobody is there."""
@@ -120,15 +120,15 @@ def room_to_leave(
     room, length, vacant = 0.0, 0.0, True
     while True:
         lane = net.connectors.to_lane[veh.path[i, q - 1]]
-        _, closed, empty, held = queue_end(net, veh, order, lane, rules.queue_gap)
+        _, closed, empty, held = queue_end(net, veh, order, lane, queue_gap)
         room += closed
         length += net.lanes.length[lane]
         vacant = vacant and empty
-        if held or length >= veh.length[i] + rules.queue_gap:
+        if held or length >= veh.length[i] + queue_gap:
             return room
         if q >= PATH or veh.path[i, q] < 0:
             return inf if vacant else room
-        room -= taken(veh, order, n_road_lanes + veh.path[i, q], rules.queue_gap)
+        room -= taken(veh, order, n_road_lanes + veh.path[i, q], queue_gap)
         q += 1
 
 
@@ -286,6 +286,33 @@ def way_off(
     return q, int(lane)
 
 
+@kernel
+def last_before_room(
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_],
+    entry: NDArray[np.bool_], i: int, n: int, queue_gap: float,
+) -> int:  # fmt: skip
+    """Slot of who is last beyond the way out by which i, that asks for its first n connectors, would leave
+    a small roundabout, where it finds no room; -1."""
+    first = entry_within(veh, entry, i, n)
+    if first < 0:
+        return -1
+    q, lane = way_off(net, veh, on_ring, i, first)
+    if on_ring[lane] or room_to_leave(net, veh, order, queue_gap, i, q + 1) >= veh.length[i]:
+        return -1
+    length = 0.0
+    while length < veh.length[i] + queue_gap:
+        if order.start[lane] < order.start[lane + 1]:
+            return int(order.slot[order.start[lane + 1] - 1])
+        if order.over[lane] >= 0:
+            return int(order.over[lane])
+        length += net.lanes.length[lane]
+        q += 1
+        if q >= PATH or veh.path[i, q] < 0:
+            break
+        lane = net.connectors.to_lane[veh.path[i, q]]
+    return -1
+
+
 @kernel(forceinline=True)
 def counted_around(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, rules: Rules, i: int,
@@ -342,11 +369,13 @@ def ring_carries(
     first = entry_within(veh, grants.ring_entry, i, n)
     if first < 0:
         return True
+    # Who is let go with others who wait in a circle finds its room when those ahead have gone, too.
+    turned = grants.waived[veh.path[i, veh.line[i]]] >= frame
     onto = net.connectors.to_lane[veh.path[i, first]]
     q, lane = way_off(net, veh, grants.on_ring, i, first)
     room = inf
-    if not grants.on_ring[lane]:
-        room = room_to_leave(net, veh, order, rules, i, q + 1) - veh.length[i]
+    if not grants.on_ring[lane] and not turned:
+        room = room_to_leave(net, veh, order, rules.queue_gap, i, q + 1) - veh.length[i]
     # The lane by which it enters, where it leaves from that one.
     at_once = int(onto) if not grants.on_ring[lane] and q == first + 1 else -1
     around, places, others, leaving, kept, kept_out = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -380,4 +409,6 @@ def ring_carries(
     if not somebody_stands:
         spare += leaving
     needed = others + places_of(veh, i, rules.queue_gap)
+    if turned:
+        kept, kept_out = 0.0, -inf
     return room >= kept_out and (others + kept <= 0.0 or needed + kept <= spare)

@@ -33,6 +33,7 @@ from rushhour.kernels.following.lane_gaps import braking_gap, place_behind, plac
 from rushhour.kernels.junctions.diverge_queue import who_stands_on_way
 from rushhour.kernels.junctions.exit_room import chain_length
 from rushhour.kernels.junctions.permissive_places import waits_on
+from rushhour.kernels.junctions.ring_entries import last_before_room
 from rushhour.kernels.rerouting.stuck import full_exit
 
 CLOSE = 1.5  # m: somebody on the lane beside who is nearer bars the way there
@@ -203,6 +204,10 @@ def awaited(
             line = veh.line[i]
             n, _ = chain_length(net, veh, i, stop_offset)
             j = who_stands_on_way(net, veh, order, grants, i, line, n, queue_gap, stop_offset)
+            if j < 0:
+                j = last_before_room(
+                    net, veh, order, grants.on_ring, grants.ring_entry, i, n, queue_gap
+                )
             if j >= 0:
                 return int(j)
             lane = full_exit(net, veh, order, i, stop_offset)
