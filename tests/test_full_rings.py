@@ -8,10 +8,15 @@ import pytest
 from checked_runs import checked
 from osm_texts import street, write_osm
 
+import rushhour as rh
 from rushhour.roadnets.loading import load_network
+from rushhour.roadnets.model import Network
+from rushhour.traffic.analysis.standing_still import standstill_of
 from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
+from rushhour.traffic.recording.recorder import Recorder
+from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 ARMS = 4
@@ -172,8 +177,9 @@ def test_who_waits_longest_for_a_full_way_out_of_a_roundabout_goes_next(
     assert not any(checker.violations.values()), checker.lines()
 
 
-def test_two_roundabouts_whose_ways_out_fill_each_other_come_free(tmp_path: Path) -> None:
-    """Each is empty, and nobody enters it: who waits before one needs the full street to the other."""
+@pytest.fixture(scope="module")
+def two_rings(tmp_path_factory) -> Network:
+    """Two roundabouts, a street of 40 m from each to the other, and one out of each."""
     nodes, ways, rim = {}, [], 12
     for ring, x in enumerate((0.0, 90.0)):
         first = 1 + ring * rim
@@ -187,15 +193,40 @@ def test_two_roundabouts_whose_ways_out_fill_each_other_come_free(tmp_path: Path
     # From the east of the first to the west of the second, and back; out of each on its other side.
     ways += [(101, [12, 20], one_way), (102, [18, 2], one_way)]
     ways += [(103, [7, 30], one_way), (104, [13, 31], one_way)]
-    network = load_network(write_osm(tmp_path, nodes, ways))
+    return load_network(write_osm(tmp_path_factory.mktemp("rings"), nodes, ways))
+
+
+def round_both(network: Network, **given: object) -> World:
+    """120 trips that go from one roundabout round the other and back."""
     road, builder = network.road_ids.index, DemandBuilder()
     for k in range(60):
         for there, back, out in (("101#0", "102#0", "103#0"), ("102#0", "101#0", "104#0")):
             ends = [road(there), road(back), road(out)]
             builder.add(Trip(f"{there}.{k}", 0.0, CAR, ends, routed=False))
-    world = World(network, builder.build(), dt=0.25, seed=1)
+    return World(network, builder.build(), dt=0.25, seed=1, **given)
+
+
+def test_two_roundabouts_whose_ways_out_fill_each_other_come_free(two_rings: Network) -> None:
+    """Each is empty, and nobody enters it: who waits before one needs the full street to the other."""
+    world = round_both(two_rings)
     checker = checked(world)
     world.step(round(1800.0 / world.dt))
     assert len(world.trips) == 120
     assert world.gridlock()["cycles_resolved"] > 0
     assert checker.violations == {}
+
+
+def test_why_goes_on_over_an_empty_roundabout_to_the_full_way_out(
+    two_rings: Network, tmp_path: Path
+) -> None:
+    world = round_both(two_rings, parameters=Parameters({"gridlock.policy": "none"}))
+    with Recorder(tmp_path / "two.h5", world) as recorder:
+        world.observers.append(recorder)
+        world.step(480)
+    with rh.open_run(tmp_path / "two.h5") as run:
+        chains = rh.why(run)
+    assert chains
+    assert {chain.cause for chain in chains} == {"ring"}
+    assert all(len(chain.waits) > 8 for chain in chains)  # over both streets
+    held = next(one for one in standstill_of(world, 0.0, True).held if one.cause != "no_room")
+    assert (held.cause, held.vehicles) == ("ring", len(world.vehicles))

@@ -18,6 +18,7 @@ from rushhour.kernels.core.vehicles import (
     RED_LIGHT,
 )
 from rushhour.kernels.junctions.exit_room import chain_length
+from rushhour.kernels.junctions.ring_entries import entry_within
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told
@@ -32,9 +33,9 @@ NO_ROOM: Final = "no_room"
 LANE_CLOSED: Final = "lane_closed"
 SHOWN: Final = 5  # causes that the lines name
 NAMED: Final = 20  # ids of the cut off
-_chain_length: Any = getattr(
-    chain_length, "py_func", chain_length
-)  # nothing is compiled for an end
+# Nothing is compiled for an end.
+_chain_length: Any = getattr(chain_length, "py_func", chain_length)
+_entry_within: Any = getattr(entry_within, "py_func", entry_within)
 
 
 @dataclass(frozen=True)
@@ -174,20 +175,27 @@ class Holder:
     def _fills(self, slot: int) -> int:
         """The slot of who is last on the exit that a vehicle waits for, or on its way there; -1.
 
-        Lanes shorter than the vehicle are passed at once with the one behind, if nobody stands there.
+        Lanes shorter than the vehicle are passed at once with the one behind, if nobody stands there;
+        a roundabout up to the way out.
         """
         world, net, veh = self.world, self.world.network.arrays, self.world.sim.veh
         n_road = world.network.n_road_lanes
         last, _ = _chain_length(net, veh, slot, float(world.sim.rules.stop_offset))
+        grants = world.sim.grants
+        round_it = _entry_within(veh, grants.ring_entry, slot, last) >= 0
         for q in range(int(veh.line[slot]), PATH):
             k = int(veh.path[slot, q])
-            if k < 0 or (q >= last and not net.connectors.free[k]):
+            on_ring = k >= 0 and round_it and grants.on_ring[net.connectors.from_lane[k]]
+            if k < 0 or (q >= last and not net.connectors.free[k] and not on_ring):
                 return -1  # behind the exit only what hangs over from beyond a joint fills it
             lane = int(net.connectors.to_lane[k])
             ways = net.lanes.in_connector[slice(*net.lanes.in_start[lane : lane + 2])]
             for place in (lane, *(n_road + int(way) for way in ways)):
                 found = self._last(place, slot)
-                if found >= 0 and (q >= last - 1 or veh.stands_since[found] >= 0):
+                if found < 0:
+                    continue
+                leaves = not round_it or q < last or not grants.on_ring[lane]
+                if veh.stands_since[found] >= 0 or (q >= last - 1 and leaves):
                     return found
         return -1
 

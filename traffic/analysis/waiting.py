@@ -31,7 +31,10 @@ from rushhour.kernels.core.vehicles import (
     SPEED_LIMIT_AHEAD,
     YIELDS,
 )
+from rushhour.kernels.junctions.critical_gaps import RING_ROADS
+from rushhour.kernels.junctions.ring_entries import find_ring_entries
 from rushhour.roadnets.errors import RunError
+from rushhour.roadnets.opposites import one_way_roads
 from rushhour.traffic.analysis.beside import in_the_way
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, STANDS, Chain, Wait
@@ -40,6 +43,7 @@ from rushhour.traffic.words.durations import clock
 from rushhour.traffic.words.places_named import INTERSECTION, MOVEMENT, place_named
 
 if TYPE_CHECKING:
+    from rushhour.roadnets.model import Network
     from rushhour.traffic.recording.recorded_frame import RecordedFrame
     from rushhour.traffic.recording.run_file import RunFile
 
@@ -54,6 +58,18 @@ LOOKS: Final = 7  # times of a standstill at which its cause is looked for
 # A cause that is none yet: what held somebody up moves, what fills an exit is not seen, or nobody is in the
 # way of a lane change any more.
 UNTOLD: Final = tuple(REASONS[reason] for reason in (*DRIVES, EXIT_FULL, LANE_CHANGE))
+
+
+def _ring_lanes(network: "Network") -> NDArray[np.bool_]:
+    """Which road lanes are of a roundabout."""
+    kept = network.derived.get("ring_lanes")
+    if kept is None:
+        net = network.arrays
+        kept, entry = (np.zeros(n, np.bool_) for n in (network.n_road_lanes, network.n_lanes))
+        way = np.zeros((RING_ROADS, 3), np.int64)
+        find_ring_entries(net, one_way_roads(network), way, kept, entry[network.n_road_lanes :])
+        network.derived["ring_lanes"] = kept
+    return np.asarray(kept)
 
 
 class Scene:
@@ -309,7 +325,21 @@ class Scene:
                     return what, other
             if fits:
                 break
+        if lane >= 0 and _ring_lanes(self.network)[lane]:
+            return self._fills_way_out(row, lane)
         return what, -1
+
+    def _fills_way_out(self, row: int, lane: int) -> tuple[str, int]:
+        """The way out by which a vehicle would leave a roundabout, from a lane of it on, and the row of
+        who is last there: who finds no room on it does not enter."""
+        net, on_ring = self.network.arrays, _ring_lanes(self.network)
+        for _ in range(RING_ROADS):
+            k = self.way_on(row, lane)
+            if k < 0 or not on_ring[lane]:
+                break
+            lane = int(net.connectors.to_lane[k])
+        other = self.last_on(lane)
+        return self.lane_name(lane), -1 if on_ring[lane] or other == row else other
 
     def _keeps_out(self, row: int) -> tuple[str, int]:
         """The lane that a vehicle must change to, and the row of who is in its way; "": unknown."""
