@@ -131,7 +131,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="windows at once")
     parser.add_argument("--work", type=Path, default=Path("cut_maps"), metavar="DIR")
     parser.add_argument("--data", type=Path, help=DATA_HELP)
-    parser.add_argument("--map", action="append", metavar="FILE", help="cut from this one; may be repeated")
+    parser.add_argument(
+        "--map", action="append", metavar="FILE", help="cut from this one; may be repeated"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as data")
     options = parser.parse_args()
     try:

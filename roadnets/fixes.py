@@ -9,22 +9,24 @@ A file of fixes is TOML with one fix a line: a kind, the ids of the source, a va
     stop_line."27#0" = 4                 # m back from where it is
 
 Every message of the lint report ends with the line that would overrule it. Fixes of one map are
-worked in by osm.fixes and drafts.fixes; each must have an effect.
+worked in by osm.fixes and drafts.fixes; each must have an effect, unless others leave it nothing to change.
 """
 
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding
+from rushhour.roadnets.reading.remarks import Difference
 
 LARGEST: Final = 16 << 20  # bytes of a file
 MOST_LANES: Final = 12
-SHOWN_IDLE = 6  # in a line
+SHOWN_IDLE, NAMED = 6, 40  # in a line
 SLOWEST, FASTEST = 5.0, 160.0  # km/h
 GAP: Final = 5.0  # m between two nodes of different streets that a merge makes one
 MOST_IDS: Final = 64  # of one fix
@@ -50,10 +52,18 @@ WANTED: Final = {
     "plan": f'{{ cycle = 60, offset = 0, phases = [[20, "road road"], [10, "road>road"]] }}, at most '
     f"{MOST_LINKS} phases, a cycle of at most {LONGEST_CYCLE:g} s",
 }
+OF_WAYS: Final = ("lanes", "speed", "close")
 SETS: Final = ("merge", "keep_apart", "junction")  # whose ids have no order
 ID_COUNTS: Final = {
     **dict.fromkeys(SETS, (2, MOST_IDS)), "turns": (2, 3), "connect": (2, 2),
 }  # fmt: skip
+
+CLASHES: Final = {  # what cannot be said of the same ids
+    "close True": ("lanes", "speed", "stop_line"),
+    "control": ("signals True", "plan"),
+    "plan": ("signals False",),
+    "connect": ("turns ban",),
+}
 
 
 class Fix(NamedTuple):
@@ -69,12 +79,17 @@ class Fix(NamedTuple):
         return _address(self.kind, self.ids)
 
 
+def _in_order(ids: Iterable[str]) -> tuple[str, ...]:
+    """Ids that have no order, once each."""
+    return tuple(sorted(set(ids), key=lambda name: (len(name), name)))
+
+
 def _address(kind: str, ids: Iterable[str]) -> str:
     return f"{kind}.{json.dumps(' '.join(ids), ensure_ascii=False)}"
 
 
 def fix_line(kind: str, ids: Iterable[object], value: object) -> str:
-    """A line of a file of fixes; "" where an id cannot be written in one.
+    """A line of a file of fixes; "" where such a file would be refused, as for an id with a blank or too many.
 
     value: as it is written in TOML, true and false as bool.
 
@@ -82,10 +97,22 @@ def fix_line(kind: str, ids: Iterable[object], value: object) -> str:
     'speed."27" = 50'
     """
     names = [str(name) for name in ids]
+    names = list(_in_order(names)) if kind in SETS else names
     if not all(name.isprintable() and name and " " not in name for name in names):
         return ""
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"{_address(kind, names)} = {text}"
+    line = f"{_address(kind, names)} = {text}"
+    return line if fix_of(line) else ""
+
+
+def fix_of(line: str) -> Fix | None:
+    """The fix that a line says; None where a file with it would be refused."""
+    try:
+        ((kind, entries),) = tomllib.loads(line).items()
+        ((key, value),) = entries.items()
+        return _read(Path(), kind, key, value) if kind in WANTED else None
+    except (ValueError, AttributeError, RecursionError):
+        return None
 
 
 class Fixes:
@@ -95,6 +122,7 @@ class Fixes:
         self.path = path
         self._fixes = {(fix.kind, fix.ids): fix for fix in fixes}
         self._used: set[str] = set()
+        self._failed: dict[str, NetworkError] = {}  # of fixes that may be left out
         self._apart: dict[str, list[Fix]] | None = None  # the keep_apart of each node
         self._junctions: dict[str, list[Fix]] = {}
         # Of an OpenStreetMap without these, where they may cut ways otherwise: the node where each road ends.
@@ -141,32 +169,63 @@ class Fixes:
             "drop this line or those there",
         )
 
+    @contextmanager
+    def attempt(self, fix: Fix) -> Iterator[None]:
+        """Work one fix in; where others may have changed what it is about, `finish` says whether it may fail."""
+        try:
+            yield
+        except NetworkError as error:
+            if not self.ends_before:
+                raise
+            self._failed[fix.address] = error
+
     def refused(self, fix: Fix, why: str) -> NetworkError:
         """The error of a fix that cannot be worked in. why: what is wrong; what to do."""
         shown = fix.address if len(fix.address) <= 80 else fix.address[:77] + "..."
         return NetworkError(f"{self.path}: {shown}: {why}")
 
-    def finish(self) -> list[str]:
-        """Remarks on the fixes that were used. Raises NetworkError that names those that were not."""
+    def finish(self, overtaken: Callable[[Fix], bool] = lambda fix: False) -> list[str]:
+        """Remarks on the fixes. Raises NetworkError that names those without an effect.
+
+        overtaken: whether other fixes have changed the place that one is about; then it is left out.
+        """
         idle = [fix for fix in self._fixes.values() if not self.is_used(fix)]
+        left = {fix.address for fix in idle if overtaken(fix)}
+        idle = [fix for fix in idle if fix.address not in left]
+        for fix in idle:
+            if fix.address in self._failed:
+                raise self._failed[fix.address]
         if idle:
-            more = ", ".join(fix.address[:80] for fix in idle[1 : 1 + SHOWN_IDLE])
-            left = len(idle) - 1 - SHOWN_IDLE
-            others = (
-                f"; nor have {more}" + (f" and {left} more" if left > 0 else "") if more else ""
-            )
+            others = f"; nor have {_shown(idle[1:])}" if idle[1:] else ""
             raise self.refused(
                 idle[0], f"has no effect on this map; correct or drop the line{others}"
             )
-        if not self._used or self.path is None:
+        if self.path is None or not self._fixes:
             return []
-        counts = Counter(kind for kind, _ in self._fixes)
+        counts = Counter(fix.kind for fix in self.of() if self.is_used(fix))
         kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-        return [f"fixes of {self.path.name} worked in: {kinds}"]
+        told = [f"fixes of {self.path.name} worked in: {kinds or 'none'}"]
+        out = [fix for fix in self.of() if fix.address in left]
+        for fix in out[:SHOWN_IDLE]:
+            why = f"{fix.address}: has no effect beside the others"
+            why = str(self._failed.get(fix.address, why)).removeprefix(f"{self.path}: ")
+            told.append(Difference(f"a fix is left out, as others have changed the place: {why}"))
+        if more := out[SHOWN_IDLE:]:
+            told.append(
+                Difference(f"{len(more)} more fixes are left out so: {_shown(more, NAMED)}")
+            )
+        return told
 
     def standing(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that no fix has overruled."""
         return [one for one in findings if one.fix.rpartition(" = ")[0] not in self._used]
+
+
+def _shown(fixes: Iterable[Fix], most: int = SHOWN_IDLE) -> str:
+    """The addresses of the first of some fixes, and how many more there are."""
+    names = [fix.address[:80] for fix in fixes]
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def read_fixes(path: Path) -> Fixes:
@@ -204,14 +263,18 @@ def read_fixes(path: Path) -> Fixes:
     found = Fixes(path, fixes)
     if len({(fix.kind, fix.ids) for fix in fixes}) < len(fixes):
         raise NetworkError(f"{path}: a fix stands twice with other blanks; drop one")
-    _refuse_contradictions(found)
+    together = Together()
+    for fix in fixes:
+        other = together.add(fix)
+        if other is not None:
+            raise found.refused(fix, f"contradicts {other.address}; drop one")
     return found
 
 
 def _read(path: Path, kind: str, key: str, value: Any) -> Fix:
     fix = Fix(kind, tuple(key.split()), value)
     if kind in SETS:
-        fix = fix._replace(ids=tuple(sorted(set(fix.ids), key=lambda name: (len(name), name))))
+        fix = fix._replace(ids=_in_order(fix.ids))
     least, most = ID_COUNTS.get(kind, (1, 1))
     lone = Fixes(path)
     if not least <= len(fix.ids) <= most or not key.isprintable():
@@ -294,25 +357,43 @@ def _by_id(fixes: Iterable[Fix]) -> dict[str, list[Fix]]:
     return found
 
 
-def _refuse_contradictions(fixes: Fixes) -> None:
-    apart = _by_id(fixes.of("keep_apart"))
-    whole = _by_id(fixes.of("junction"))
-    for fix in fixes.of("merge", "junction"):
-        shared = {other for name in fix.ids for other in whole.get(name, ())} - {fix}
-        for other in sorted(shared, key=lambda one: one.ids):
-            if fix.kind == "junction" or not set(fix.ids) <= set(other.ids):
-                raise fixes.refused(fix, f"contradicts {other.address}; drop one")
-        found = Counter(other for name in fix.ids for other in apart.get(name, ()))
-        for other, count in found.items():
-            if count > 1:
-                raise fixes.refused(fix, f"contradicts {other.address}; drop one")
-    closed = {fix.ids: fix for fix in fixes.of("close") if fix.value}
-    lit = {fix.ids: fix for fix in fixes.of("signals") if fix.value}
-    dark = {fix.ids: fix for fix in fixes.of("signals") if not fix.value}
-    dark |= {fix.ids: fix for fix in fixes.of("control")}
-    for kinds, others in (
-        (("lanes", "speed", "stop_line"), closed), (("control",), lit), (("plan",), dark),
-    ):  # fmt: skip
-        for fix in fixes.of(*kinds):
-            if fix.ids in others:
-                raise fixes.refused(fix, f"contradicts {others[fix.ids].address}; drop one")
+class Together:
+    """Fixes that go together, and which of them another one contradicts."""
+
+    def __init__(self) -> None:
+        self._same: dict[tuple[str, ...], list[Fix]] = {}  # by all ids
+        self._sets: dict[str, list[Fix]] = {}  # SETS by each id
+
+    def add(self, fix: Fix) -> Fix | None:
+        """Add a fix, unless it contradicts one of them: that one."""
+        for other in self._same.get(fix.ids, ()):
+            if fix.kind == other.kind or _clash(fix, other) or _clash(other, fix):
+                return other
+        if fix.kind in SETS:
+            shared = Counter(other for name in fix.ids for other in self._sets.get(name, ()))
+            for other, count in shared.items():
+                if _split(fix, other, count):
+                    return other
+            for name in fix.ids:
+                self._sets.setdefault(name, []).append(fix)
+        self._same.setdefault(fix.ids, []).append(fix)
+        return None
+
+
+def _clash(a: Fix, b: Fix) -> bool:
+    """Whether one fix is of a kind in CLASHES and another of the same ids one of those against it."""
+    said = {b.kind, f"{b.kind} {b.value}"}
+    return any(
+        not said.isdisjoint(CLASHES.get(name, ())) for name in (a.kind, f"{a.kind} {a.value}")
+    )
+
+
+def _split(a: Fix, b: Fix, shared: int) -> bool:
+    """Whether what two fixes say of which nodes are one intersection contradicts."""
+    kinds = {a.kind, b.kind}
+    if "keep_apart" in kinds:
+        return len(kinds) > 1 and shared > 1
+    if kinds == {"junction"}:
+        return True
+    merge, whole = (a, b) if a.kind == "merge" else (b, a)
+    return len(kinds) > 1 and not set(merge.ids) <= set(whole.ids)

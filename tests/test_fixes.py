@@ -16,6 +16,7 @@ from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import Finding
 from rushhour.roadnets.fixes import Fixes, fix_line, read_fixes
 from rushhour.roadnets.osm.network import OsmOptions, read_osm_draft
+from rushhour.roadnets.reading.remarks import Difference
 
 pytest.importorskip("osmium")
 
@@ -73,9 +74,10 @@ BAD = {
     "no control": ('control."1" = "signal"', 'wanted "none" or "yield"'),
     "nested": ("close = { a = { b = true } }", "wanted true or false"),
     "deep": ("a = " + "[" * 5000, "not TOML"),
-    "both": ('merge."1 2" = true\nkeep_apart."2 1 3" = true', 'contradicts keep_apart."1 2 3"'),
-    "closed and fast": ('speed."1" = 50\nclose."1" = true', 'contradicts close."1"'),
-    "lights and stop": ('control."1" = "stop"\nsignals."1" = true', 'contradicts signals."1"'),
+    "both": ('merge."1 2" = true\nkeep_apart."2 1 3" = true', 'contradicts merge."1 2"'),
+    "closed and fast": ('speed."1" = 50\nclose."1" = true', 'contradicts speed."1"'),
+    "lights and stop": ('control."1" = "stop"\nsignals."1" = true', 'contradicts control."1"'),
+    "banned and led on": ('turns."1#0 2#0" = "ban"\nconnect."1#0 2#0" = [[0, 0]]', "contradicts turns"),
 }  # fmt: skip
 
 
@@ -202,6 +204,10 @@ def test_nodes_are_merged_and_kept_apart(tmp_path: Path) -> None:
     merged = fixed(tmp_path, where, 'merge."1 2" = true')
     assert [i.id for i in merged.intersections if i.id in "12"] == ["1"]
     assert {b for a, b in turns(merged) if a == "11#0"} == {"-10#0", "10#2", "12#0"}
+    where = write_osm(tmp_path, {**STAGGER, 1: (-45.0, 0.0), 2: (45.0, 0.0)}, STAGGER_WAYS)
+    assert [
+        i.id for i in fixed(tmp_path, where, 'merge."1 2" = true').intersections if i.id in "12"
+    ] == ["1"]
     near = {**STAGGER, 1: (-4.0, 0.0), 2: (4.0, 0.0)}
     where = write_osm(tmp_path, near, STAGGER_WAYS)
     assert len([i for i in read_osm_draft(where).intersections if i.id in "12"]) == 1
@@ -216,7 +222,9 @@ def test_gaps_are_closed_one_after_the_other(tmp_path: Path) -> None:
     ways = [*CROSS_WAYS, (12, [20, 21], street()), (13, [30, 31], street())]
     where = write_osm(tmp_path, nodes, ways)
     assert "12#0" not in {b for a, b in turns(read_osm_draft(where)) if a == "10#1"}
-    joined = fixed(tmp_path, where, 'merge."2 21" = true', 'merge."21 31" = true')
+    gaps = ('merge."2 21" = true', 'merge."21 31" = true', 'merge."2 31" = true')
+    joined = fixed(tmp_path, where, *gaps)
+    assert joined.remarks[-1] == "fixes of fixes.toml worked in: 3 merge"
     assert {b for a, b in turns(joined) if a == "10#1"} == {"-12#0", "-13#0"}
 
 
@@ -227,7 +235,7 @@ REFUSED = {
     'close."99999999999999999999999" = true': "wanted ids of ways and nodes",
     'lanes."10#0" = 2': "wanted ids of ways and nodes",
     'merge."1 77" = true': "node 77 is not on a road",
-    'merge."1 2" = true': "no street of up to 60 m joins them",
+    'merge."1 2" = true': "no street of up to 100 m joins them",
     'keep_apart."1 2" = true': "has no effect on this map",
     'signals."1" = false': "has no effect on this map",
     'control."1" = "yield"': "has no effect on this map",
@@ -390,11 +398,38 @@ def test_a_map_that_only_fixes_open_is_read(tmp_path: Path) -> None:
     assert set(lanes(fixed(tmp_path, where, 'close."10" = false'))) == {"10#0", "-10#0"}
 
 
-def test_a_road_that_other_fixes_take_away_is_told(tmp_path: Path) -> None:
+# Lines about a road that a merge of nodes 1 and 2 takes away.
+TAKEN = (
+    'stop_line."10#1" = 4', 'control."10#1" = "stop"', 'turns."10#1 10#2" = "ban"',
+    'connect."10#0 10#1" = [[0, 0]]',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", TAKEN)
+def test_fixes_of_roads_that_other_fixes_take_away_are_left_out_and_told(
+    tmp_path: Path, line: str
+) -> None:
     where = write_osm(tmp_path, STAGGER, STAGGER_WAYS)
-    for line in ('stop_line."10#1" = 4', 'control."10#1" = "stop"', 'turns."10#1 10#2" = "ban"'):
-        with pytest.raises(NetworkError, match="'10#1' ended at node 2 and is no road beside"):
-            fixed(tmp_path, where, 'merge."1 2" = true', line)
+    alone = read_osm_draft(where, OsmOptions(fixes=fixes_of(tmp_path, 'merge."1 2" = true')))
+    draft = fixed(tmp_path, where, 'merge."1 2" = true', line)
+    told = f"a fix is left out, as others have changed the place: {line.partition(' = ')[0]}: '10#1' ended at node 2"
+    assert [one for one in draft.remarks if isinstance(one, Difference) and one.startswith(told)]
+    assert turns(draft) == turns(alone) and lanes(draft) == lanes(alone)
+    with pytest.raises(NetworkError, match=r"10#9.* is no (road|intersection) of the network"):
+        fixed(tmp_path, where, 'merge."1 2" = true', line.replace("10#1", "10#9"))
+
+
+def test_fixes_that_others_have_done_are_left_out_and_idle_ones_elsewhere_are_not(
+    tmp_path: Path,
+) -> None:
+    nodes = {**STAGGER, 1: (-20.0, 0.0), 2: (20.0, 0.0), 6: (20.0, -40.0), 7: (20.0, -300.0)}
+    ways = [*STAGGER_WAYS[:2], (12, [2, 6, 7], street()), (13, [6, 4], street())]
+    where = write_osm(tmp_path, nodes, ways)
+    three = ('merge."1 2" = true', 'merge."2 6" = true', 'merge."1 6" = true')
+    assert "worked in: 2 merge" in (told := fixed(tmp_path, where, *three).remarks)[-2]
+    assert told[-1].endswith('merge."1 6": has no effect beside the others')
+    with pytest.raises(NetworkError, match=r'signals."3": has no effect on this map'):
+        fixed(tmp_path, where, three[0], 'signals."3" = false')
 
 
 # Tags of way 11 of a cross, and a fix that says no more.

@@ -73,6 +73,13 @@ def test_a_dead_end_just_short_of_a_way_is_found(tmp_path: Path, gap: float, fou
         assert near[0].source == ("node 21", "way 10") and "1.4 m from way 10" in near[0].message
 
 
+def test_a_dead_end_that_a_street_joins_to_the_way_is_no_gap(tmp_path: Path) -> None:
+    nodes = {**CROSS, 20: (100.0, 80.0), 21: (100.0, 1.4), 22: (100.0, 0.0)}
+    ways = [(10, [4, 1, 22, 2], street()), CROSS_WAYS[1], (30, [20, 21], street())]
+    assert len(read(tmp_path, "L05", nodes, ways)) == 1
+    assert not read(tmp_path, "L05", nodes, [*ways[:2], (30, [20, 22, 21], street())])
+
+
 def test_close_pairs_are_those_whose_boxes_meet() -> None:
     rng = np.random.default_rng(2)
     a = rng.uniform(-200.0, 200.0, (150, 2))

@@ -57,43 +57,46 @@ def fix_lanes(draft: Draft, fixes: Fixes) -> None:
     """
     roads = {road.id: road for road in draft.roads}
     for fix in fixes.of("connect"):
-        a, b = two_roads(roads, fixes, fix)
-        wanted = sorted({(i, j) for i, j in fix.value})
-        for i, j in wanted:
-            for road, lane in ((a, i), (b, j)):
-                if lane >= len(road.lanes):
-                    raise fixes.refused(
-                        fix,
-                        f"road {road.id!r} has no lane {lane}; it has {len(road.lanes)}, from 0 on",
-                    )
-        known = {
-            (c.from_lane, c.to_lane): c
+        with fixes.attempt(fix):
+            _connect(draft, roads, fixes, fix)
+
+
+def _connect(draft: Draft, roads: Mapping[str, DraftRoad], fixes: Fixes, fix: Fix) -> None:
+    a, b = two_roads(roads, fixes, fix)
+    wanted = sorted({(i, j) for i, j in fix.value})
+    for i, j in wanted:
+        for road, lane in ((a, i), (b, j)):
+            if lane >= len(road.lanes):
+                raise fixes.refused(
+                    fix,
+                    f"road {road.id!r} has no lane {lane}; it has {len(road.lanes)}, from 0 on",
+                )
+    known = {
+        (c.from_lane, c.to_lane): c for c in draft.connectors if (c.from_road, c.to_road) == fix.ids
+    }
+    if sorted(known) == wanted:
+        return
+    like = next(iter(known.values()), None)
+    if like is None:
+        inter = unlit_end(draft, fixes, fix, a)
+        like = DraftConnector(a.id, 0, b.id, 0)
+        inter.control = YIELD if inter.control == NONE else inter.control
+    else:
+        inter = next(i for i in draft.intersections if i.id == a.to_intersection)
+    keep_connectors(
+        draft,
+        [
+            (c.from_road, c.to_road) != fix.ids or (c.from_lane, c.to_lane) in wanted
             for c in draft.connectors
-            if (c.from_road, c.to_road) == fix.ids
-        }
-        if sorted(known) == wanted:
-            continue
-        like = next(iter(known.values()), None)
-        if like is None:
-            inter = unlit_end(draft, fixes, fix, a)
-            like = DraftConnector(a.id, 0, b.id, 0)
-            inter.control = YIELD if inter.control == NONE else inter.control
-        else:
-            inter = next(i for i in draft.intersections if i.id == a.to_intersection)
-        keep_connectors(
-            draft,
-            [
-                (c.from_road, c.to_road) != fix.ids or (c.from_lane, c.to_lane) in wanted
-                for c in draft.connectors
-            ],
-        )
-        draft.connectors += [
-            replace(like, from_lane=i, to_lane=j, shape=None, declared_length=0.0)
-            for i, j in wanted
-            if (i, j) not in known
-        ]
-        inter.yields = None
-        fixes.use(fix)
+        ],
+    )
+    draft.connectors += [
+        replace(like, from_lane=i, to_lane=j, shape=None, declared_length=0.0)
+        for i, j in wanted
+        if (i, j) not in known
+    ]
+    inter.yields = None
+    fixes.use(fix)
 
 
 def fix_stop_lines(draft: Draft, fixes: Fixes) -> None:
@@ -103,28 +106,31 @@ def fix_stop_lines(draft: Draft, fixes: Fixes) -> None:
     """
     roads = {road.id: road for road in draft.roads}
     for fix in fixes.of("stop_line"):
-        road = roads.get(fix.ids[0])
-        if road is None:
-            raise fixes.no_road(fix, fix.ids[0])
-        shortest = min(line_length(lane.shape) for lane in road.lanes)
-        room = shortest - min(LEAST, shortest)
-        if fix.value > room:
-            raise fixes.refused(
-                fix, f"the road is {shortest:.1f} m long; wanted {room:.1f} m at most"
-            )
-        for lane in road.lanes:
-            length = line_length(lane.shape)
-            if fix.value > 0.0:
-                lane.shape = part(lane.shape, 0.0, length - fix.value)
-            else:
-                step = lane.shape[-1] - lane.shape[-2]
-                last = lane.shape[-1] - step * (fix.value / np.hypot(*step))
-                lane.shape = np.vstack((lane.shape[:-1], last))
-            lane.declared_length = 0.0
-        for c in draft.connectors:
-            if c.from_road == road.id and not _is_loop(c, roads):
-                c.shape = None
-        fixes.use(fix)
+        with fixes.attempt(fix):
+            _move_line(draft, roads, fixes, fix)
+
+
+def _move_line(draft: Draft, roads: Mapping[str, DraftRoad], fixes: Fixes, fix: Fix) -> None:
+    road = roads.get(fix.ids[0])
+    if road is None:
+        raise fixes.no_road(fix, fix.ids[0])
+    shortest = min(line_length(lane.shape) for lane in road.lanes)
+    room = shortest - min(LEAST, shortest)
+    if fix.value > room:
+        raise fixes.refused(fix, f"the road is {shortest:.1f} m long; wanted {room:.1f} m at most")
+    for lane in road.lanes:
+        length = line_length(lane.shape)
+        if fix.value > 0.0:
+            lane.shape = part(lane.shape, 0.0, length - fix.value)
+        else:
+            step = lane.shape[-1] - lane.shape[-2]
+            last = lane.shape[-1] - step * (fix.value / np.hypot(*step))
+            lane.shape = np.vstack((lane.shape[:-1], last))
+        lane.declared_length = 0.0
+    for c in draft.connectors:
+        if c.from_road == road.id and not _is_loop(c, roads):
+            c.shape = None
+    fixes.use(fix)
 
 
 def _is_loop(c: DraftConnector, roads: Mapping[str, DraftRoad]) -> bool:

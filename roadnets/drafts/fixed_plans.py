@@ -32,16 +32,17 @@ def fix_plans(draft: Draft, fixes: Fixes, home: Mapping[str, str]) -> None:
     signals = {signal.id: signal for signal in draft.signals}
     roads = {road.id: road for road in draft.roads}
     for fix in fixes.of("plan"):
-        signal = signals.get(fix.ids[0]) or signals.get(home.get(fix.ids[0], ""))
-        if signal is None:
-            raise fixes.refused(fix, "is no signal of the network; correct or drop the line")
-        members = [c for c in draft.connectors if c.signal == signal.id]
-        phases = _phases(fixes, fix, signal, members, roads)
-        offset = float(fix.value.get("offset", signal.offset))
-        if (phases, offset, None) == (signal.phases, signal.offset, signal.actuation):
-            continue
-        signal.phases, signal.offset, signal.actuation = phases, offset, None
-        fixes.use(fix)
+        with fixes.attempt(fix):
+            signal = signals.get(fix.ids[0]) or signals.get(home.get(fix.ids[0], ""))
+            if signal is None:
+                raise fixes.refused(fix, "is no signal of the network; correct or drop the line")
+            members = [c for c in draft.connectors if c.signal == signal.id]
+            phases = _phases(fixes, fix, signal, members, roads)
+            offset = float(fix.value.get("offset", signal.offset))
+            if (phases, offset, None) == (signal.phases, signal.offset, signal.actuation):
+                continue
+            signal.phases, signal.offset, signal.actuation = phases, offset, None
+            fixes.use(fix)
 
 
 def _phases(

@@ -72,20 +72,25 @@ def fix_roads(draft: Draft, fixes: Fixes, home: Mapping[str, str]) -> None:
 
 def _fix_controls(fixes: Fixes, places: "_Intersections") -> None:
     for fix in fixes.of("control"):
-        if places.home.get(fix.ids[0], fix.ids[0]) not in places.by_id and fix.ids[0] in places.end:
-            _fix_entry(fixes, fix, places)
-            continue
-        inter = places.find(fixes, fix)
-        if fix.value not in CONTROL:
-            raise fixes.refused(fix, f"{fix.value!r} is for roads; wanted {', '.join(CONTROL)}")
-        control = CONTROL[fix.value]
-        if inter.control == control:
-            continue
-        if control == STOP and len(places.ranks.get(inter.id, ())) < 2:
-            raise fixes.refused(fix, 'no street there is the minor one; use "all_way_stop"')
-        places.set_control(inter, control)
-        fixes.use(fix)
+        with fixes.attempt(fix):
+            _fix_control(fixes, fix, places)
     places.drop_signals()
+
+
+def _fix_control(fixes: Fixes, fix: Fix, places: "_Intersections") -> None:
+    if places.home.get(fix.ids[0], fix.ids[0]) not in places.by_id and fix.ids[0] in places.end:
+        _fix_entry(fixes, fix, places)
+        return
+    inter = places.find(fixes, fix)
+    if fix.value not in CONTROL:
+        raise fixes.refused(fix, f"{fix.value!r} is for roads; wanted {', '.join(CONTROL)}")
+    control = CONTROL[fix.value]
+    if inter.control == control:
+        return
+    if control == STOP and len(places.ranks.get(inter.id, ())) < 2:
+        raise fixes.refused(fix, 'no street there is the minor one; use "all_way_stop"')
+    places.set_control(inter, control)
+    fixes.use(fix)
 
 
 def _fix_entry(fixes: Fixes, fix: Fix, places: "_Intersections") -> None:
@@ -176,23 +181,22 @@ def _close(draft: Draft, fixes: Fixes) -> None:
 
 
 def _fix_turns(draft: Draft, fixes: Fixes) -> None:
-    turns = [fix for fix in fixes.of("turns") if not fixes.is_used(fix)]
+    turns = [fix for fix in fixes.of("turns") if len(fix.ids) == 2]
     if not turns:
         return
     roads = {road.id: road for road in draft.roads}
     pairs = {(c.from_road, c.to_road) for c in draft.connectors}
     banned = set()
     for fix in turns:
-        if len(fix.ids) != 2:
-            continue
-        a, b = two_roads(roads, fixes, fix)
-        if (fix.ids in pairs) == (fix.value == "allow"):
-            continue
-        fixes.use(fix)
-        if fix.value == "ban":
-            banned.add(fix.ids)
-        else:
-            _allow(draft, fixes, fix, a, b)
+        with fixes.attempt(fix):
+            a, b = two_roads(roads, fixes, fix)
+            if (fix.ids in pairs) == (fix.value == "allow"):
+                continue
+            if fix.value == "ban":
+                banned.add(fix.ids)
+            else:
+                _allow(draft, fixes, fix, a, b)
+            fixes.use(fix)
     if banned:
         keep_connectors(draft, [(c.from_road, c.to_road) not in banned for c in draft.connectors])
 

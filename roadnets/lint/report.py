@@ -1,5 +1,6 @@
 """The report of an import: a table for people, rows for JSON."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from rushhour.roadnets.errors import NetworkError
 from rushhour.roadnets.findings import CHECKS, MOST_EXAMPLES, NOTE, Finding
+from rushhour.roadnets.fixes import Together, fix_of
 from rushhour.roadnets.model import Network
 from rushhour.roadnets.nearest import local_degrees
 from rushhour.roadnets.street_names import some
@@ -18,14 +20,14 @@ INDENT: Final = 9
 def finding_rows(network: Network) -> list[dict[str, Any]]:
     """Every finding with its place, as far as it has one: x, y in m, lon, lat in degrees."""
     rows = []
-    streets = _Streets(network)
+    streets, lines = _Streets(network), _lines(sorted(network.findings, key=_order))
     for one, degrees in zip(network.findings, _degrees(network), strict=True):
         place = one.place or (None, None)
         x, y = (None if value is None else round(value, 2) for value in place)
         lon, lat = degrees or (None, None)
         rows.append(
             {"id": one.check, "severity": one.severity, "message": one.message,
-             "source": list(one.source), "streets": streets.of(one), "x": x, "y": y, "lon": lon, "lat": lat, "fix": one.fix}
+             "source": list(one.source), "streets": streets.of(one), "x": x, "y": y, "lon": lon, "lat": lat, "fix": lines[one.fix]}
         )  # fmt: skip
     return rows
 
@@ -41,18 +43,37 @@ def report_lines(network: Network) -> list[str]:
         name: sum(len(found) for (severity, _), found in groups.items() if severity == key)
         for key, name in NAMES.items()
     }
-    streets = _Streets(network)
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    lines, told_fixes = ["", f"{'found':<20} {told}"], set[str]()
-    for severity, check in sorted(groups, key=lambda key: ("EWI".index(key[0]), key[1])):
-        found = groups[severity, check]
+    lines, streets = ["", f"{'found':<20} {told}"], _Streets(network)
+    groups = dict(sorted(groups.items(), key=lambda group: _order(group[1][0][0])))
+    shown = {key: found[: MOST_EXAMPLES if key[0] != NOTE else 1] for key, found in groups.items()}
+    fixes = _lines(one for found in shown.values() for one, _ in found)
+    for (severity, check), found in groups.items():
         lines.append(f"{check} {severity} {len(found):>7,}  {CHECKS[check][1]}")
-        shown = found[: MOST_EXAMPLES if severity != NOTE else 1]
-        lines += [" " * INDENT + _example(*each, streets, told_fixes) for each in shown]
+        for one, degrees in shown[severity, check]:
+            line = fixes.pop(one.fix, "")  # once
+            lines.append(
+                " " * INDENT + _example(one, degrees, streets) + (f"  # {line}" if line else "")
+            )
     if len(network.findings) > 1:
         lines.append(
             "--json has all of them; put a line after # into fixes.toml to overrule one: --fixes"
         )
+    return lines
+
+
+def _order(one: Finding) -> tuple[int, str]:
+    """Where a finding stands in the table."""
+    return "EWI".index(one.severity), one.check
+
+
+def _lines(findings: Iterable[Finding]) -> dict[str, str]:
+    """The lines that would overrule findings, by their fixes; one that contradicts a line before it is a comment."""
+    together, lines = Together(), dict[str, str]()
+    for line in dict.fromkeys(one.fix for one in findings):
+        fix = fix_of(line)
+        other = together.add(fix) if fix else None
+        lines[line] = f"# {line}  (contradicts {other.address})" if other else line
     return lines
 
 
@@ -90,20 +111,13 @@ class _Streets:
         return [name for name in names if name]
 
 
-def _example(
-    one: Finding, degrees: tuple[float, float] | None, streets: _Streets, told_fixes: set[str]
-) -> str:
-    """A finding in a line. told_fixes: a fix that stands there already is not given again, as TOML takes a name once."""
+def _example(one: Finding, degrees: tuple[float, float] | None, streets: _Streets) -> str:
+    """A finding in a line."""
     names = streets.of(one)
     text = one.message + (f" ({some(names)})" if names else "")
     if degrees:
-        text += f" @{degrees[0]:.5f},{degrees[1]:.5f}"
-    elif one.place:
-        text += f" @{one.place[0]:.0f},{one.place[1]:.0f}"
-    if not one.fix or one.fix in told_fixes:
-        return text
-    told_fixes.add(one.fix)
-    return f"{text}  # {one.fix}"
+        return f"{text} @{degrees[0]:.5f},{degrees[1]:.5f}"
+    return f"{text} @{one.place[0]:.0f},{one.place[1]:.0f}" if one.place else text
 
 
 def _degrees(network: Network) -> list[tuple[float, float] | None]:

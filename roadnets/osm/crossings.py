@@ -163,6 +163,10 @@ def _near_misses(streets: Streets, ids: list[int], s: Segments, end: Ints, other
             (float(np.hypot(*(xy[other[k]] - s.a[end[k]]))), int(nodes[other[k]]))
             for xy, nodes in ((s.a, s.start), (s.b, s.end))
         )
+        if np.any(
+            (s.start == node) & (s.end == line_end) | (s.end == node) & (s.start == line_end)
+        ):
+            continue  # a street joins them
         streets.remarks.find(
             "L05", f"node {node} ends {away[k]:.1f} m from way {way}: a gap in the map?",
             [f"node {node}", f"way {way}"], s.a[end[k]],

@@ -4,21 +4,22 @@ Ids are those of ways and nodes; see roadnets.fixes.
 """
 
 import heapq
+from itertools import chain
 from math import dist
 from typing import Final
 
-from rushhour.roadnets.fixes import GAP, Fix, Fixes
+from rushhour.roadnets.fixes import GAP, OF_WAYS, Fix, Fixes
 from rushhour.roadnets.osm.links import Streets, way_at
 from rushhour.roadnets.osm.made_nodes import COPY
-from rushhour.roadnets.osm.merging import SIGNALLED, WIDEST, Merged
+from rushhour.roadnets.osm.merging import SIGNALLED, Merged
 from rushhour.roadnets.osm.restrictions import Bans
 from rushhour.roadnets.osm.signs import Signs, is_signal, length_of
 from rushhour.roadnets.osm.ways.reading import OsmMap, OsmWay
 from rushhour.roadnets.osm.ways.rules import rules_of
 from rushhour.roadnets.osm.ways.tags import ACCESS_KEYS, Doubt, Tags, is_open
 
-OF_WAYS: Final = ("lanes", "speed", "close")
 OF_NODES: Final = ("merge", "keep_apart", "junction", "signals", "control", "plan")
+JOINED: Final = 100.0  # m of street between nodes that are to be one intersection
 NO_WAY: Final = ("reversible", "alternating")
 
 
@@ -102,6 +103,8 @@ def _join_gaps(osm: OsmMap, fixes: Fixes) -> None:
     same = {node: node for node in named}  # what each node has become
     for fix, a, b in wanted:
         a, b = same[a], same[b]
+        if a == b:  # as others have it
+            fixes.use(fix)
         if any(way is far for way in on_ways[a] for far in on_ways[b]):
             continue
         gone, stays = (a, b) if len(on_ways[a]) < len(on_ways[b]) else (b, a)
@@ -162,44 +165,50 @@ def fix_turns(streets: Streets, bans: Bans, fixes: Fixes) -> None:
     """
     ends = streets.ends()
     for fix in fixes.of("turns"):
-        if is_of_two_roads(fix):
-            continue
-        before, node, behind = _numbers(fixes, fix)
-        here = {way_at(streets.links[index], start) for index, start in ends.get(node, ())}
-        for way in (before, behind):
-            if way not in here:
-                raise fixes.refused(fix, f"way {way} does not meet node {node}; correct the ids")
-        banned = bans.forbids(before, node, behind)
-        if before == behind:
-            banned = (before, node) in bans.back
-        if banned == (fix.value == "ban"):
-            continue
-        fixes.use(fix)
-        if before == behind:
-            bans.back ^= {(before, node)}
-        elif fix.value == "ban":
-            bans.no.add((before, node, behind))
-        else:
-            bans.no.discard((before, node, behind))
-            if (before, node) in bans.only:
-                bans.only[before, node].add(behind)
+        if not is_of_two_roads(fix):
+            with fixes.attempt(fix):
+                _fix_turn(streets, ends, bans, fixes, fix)
+
+
+def _fix_turn(
+    streets: Streets, ends: dict[int, list[tuple[int, bool]]], bans: Bans, fixes: Fixes, fix: Fix
+) -> None:
+    before, node, behind = _numbers(fixes, fix)
+    here = {way_at(streets.links[index], start) for index, start in ends.get(node, ())}
+    for way in (before, behind):
+        if way not in here:
+            raise fixes.refused(fix, f"way {way} does not meet node {node}; correct the ids")
+    banned = bans.forbids(before, node, behind)
+    if before == behind:
+        banned = (before, node) in bans.back
+    if banned == (fix.value == "ban"):
+        return
+    fixes.use(fix)
+    if before == behind:
+        bans.back ^= {(before, node)}
+    elif fix.value == "ban":
+        bans.no.add((before, node, behind))
+    else:
+        bans.no.discard((before, node, behind))
+        if (before, node) in bans.only:
+            bans.only[before, node].add(behind)
 
 
 def fix_signals(signs: Signs, merged: Merged, fixes: Fixes) -> None:
     """Take the lights off intersections whose signal nodes are others than the one named."""
-    for fix in fixes.of("signals"):
-        if fix.value:
-            continue
-        (node,) = _numbers(fixes, fix)
-        home = merged.home(node)
-        lit = {other for other in signs.signals if merged.home(other) == home}
-        if lit:
-            signs.signals -= lit
+    off = [
+        (fix, merged.home(_numbers(fixes, fix)[0])) for fix in fixes.of("signals") if not fix.value
+    ]
+    lit = {merged.home(node) for node in signs.signals}
+    for fix, home in off:  # of several nodes of one intersection each has its effect
+        if home in lit:
             fixes.use(fix)
+    dark = {home for _, home in off}
+    signs.signals -= {node for node in signs.signals if merged.home(node) in dark}
 
 
 def fix_merges(streets: Streets, merged: Merged, fixes: Fixes, later: bool = False) -> None:
-    """Make one intersection of nodes that are to be one, along streets of up to WIDEST.
+    """Make one intersection of nodes that are to be one, along streets of up to JOINED.
 
     later: nodes and streets that are not there yet will be, and are let be.
     Raises NetworkError for nodes where no street ends, or that no such street joins.
@@ -208,34 +217,39 @@ def fix_merges(streets: Streets, merged: Merged, fixes: Fixes, later: bool = Fal
     for fix in fixes.of("merge", "junction"):
         if fix.kind == "merge" and fixes.is_used(fix):
             continue  # a gap that was closed
-        nodes = _numbers(fixes, fix)
-        if later and not all(node in ends for node in nodes):
-            continue
-        for node in nodes:
-            if node not in ends:
-                raise fixes.refused(fix, f"node {node} is no junction; correct or drop the line")
-        if len({merged.home(node) for node in nodes}) == 1:
-            continue
-        for node in nodes[1:]:
-            path = _path(streets, ends, nodes[0], node)
-            if path is None and later:
-                break
-            if path is None:
-                raise fixes.refused(
-                    fix, f"no street of up to {WIDEST:g} m joins them; name nodes that are near"
-                )
-            for index in path:
-                merged.join(streets.links[index].a, streets.links[index].b, [index])
-        if later and len({merged.home(node) for node in nodes}) > 1:
-            continue
-        fixes.use(fix)
-        home = merged.home(nodes[0])
-        for member in merged.nodes(home):
-            for index, _ in ends[member]:
-                link = streets.links[index]
-                within = merged.home(link.a) == merged.home(link.b)
-                if within and length_of(streets, link) <= SIGNALLED:
-                    merged.inner.add(index)
+        with fixes.attempt(fix):
+            _fix_merge(streets, ends, merged, fixes, fix, later)
+
+
+def _fix_merge(
+    streets: Streets, ends: dict[int, list[tuple[int, bool]]], merged: Merged, fixes: Fixes, fix: Fix,
+    later: bool,
+) -> None:  # fmt: skip
+    nodes = _numbers(fixes, fix)
+    gone = [node for node in nodes if node not in ends]
+    if gone and later:
+        return
+    if gone:
+        raise fixes.refused(fix, f"node {gone[0]} is no junction; correct or drop the line")
+    if len({merged.home(node) for node in nodes}) == 1:
+        return
+    paths = [_path(streets, ends, nodes[0], node) for node in nodes[1:]]
+    if None in paths and not later:
+        raise fixes.refused(
+            fix, f"no street of up to {JOINED:g} m joins them; name nodes that are near"
+        )
+    for index in chain.from_iterable(path for path in paths if path):
+        merged.join(streets.links[index].a, streets.links[index].b, [index])
+    if len({merged.home(node) for node in nodes}) > 1:
+        return
+    fixes.use(fix)
+    home = merged.home(nodes[0])
+    for member in merged.nodes(home):
+        for index, _ in ends[member]:
+            link = streets.links[index]
+            within = merged.home(link.a) == merged.home(link.b)
+            if within and length_of(streets, link) <= SIGNALLED:
+                merged.inner.add(index)
 
 
 def _path(
@@ -253,7 +267,7 @@ def _path(
             link = streets.links[index]
             far = link.b if start else link.a
             reached = length + length_of(streets, link)
-            if reached <= WIDEST and reached < best.get(far, WIDEST + 1.0):
+            if reached <= JOINED and reached < best.get(far, JOINED + 1.0):
                 best[far] = reached
                 came[far] = index
                 heapq.heappush(queue, (reached, far))

@@ -5,9 +5,11 @@ that the map lacks: a line that was pasted from a report means the same road bes
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from rushhour.roadnets.osm.links import Link, Road, Streets, way_at
+from rushhour.roadnets.fixes import OF_WAYS, Fix
+from rushhour.roadnets.osm.links import Link, Road, Streets, node_at, way_at
 from rushhour.roadnets.osm.made_nodes import MadeNodes
 from rushhour.roadnets.osm.merging import Merged
 from rushhour.roadnets.osm.places import direction
@@ -29,6 +31,7 @@ class Called(NamedTuple):
     driven: dict[str, int]  # roads that are, and the nodes where they end
     pieces: Counter[int]  # how many each way has
     made: MadeNodes
+    met: dict[int, frozenset[tuple[str, int]]]  # as `meeting` has it
 
 
 def called(streets: Streets, merged: Merged) -> Called:
@@ -41,7 +44,24 @@ def called(streets: Streets, merged: Merged) -> Called:
         if direction(streets.links[index], forward).lanes
     }
     pieces = Counter(abs(streets.links[index].first_way) for index in _outside(streets, merged))
-    return Called(roads, driven, pieces, MadeNodes(streets.xy))
+    return Called(roads, driven, pieces, MadeNodes(streets.xy), meeting(streets, merged, names))
+
+
+def meeting(
+    streets: Streets, merged: Merged, names: Mapping[Road, str]
+) -> dict[int, frozenset[tuple[str, int]]]:
+    """What makes up the intersection of each node: its nodes, and the roads to and from there with their lanes."""
+    met: dict[int, set[tuple[str, int]]] = defaultdict(set)
+    for (index, forward), name in names.items():
+        link = streets.links[index]
+        lanes = direction(link, forward).lanes
+        met[merged.home(node_at(link, not forward))].add((name, lanes))
+        met[merged.home(node_at(link, forward))].add((name, -lanes))
+    ends = streets.ends()
+    for node in ends:
+        met[merged.home(node)].add((str(node), 0))
+    whole = {home: frozenset(found) for home, found in met.items()}
+    return {node: whole[merged.home(node)] for node in ends}
 
 
 def road_names(streets: Streets, merged: Merged, before: Called | None = None) -> dict[Road, str]:
@@ -96,3 +116,18 @@ def _end(link: Link, forward: bool) -> End:
     """Where a road ends."""
     nodes = link.nodes if forward else link.nodes[::-1]
     return End(nodes[-1], nodes[-2], abs(way_at(link, not forward)), forward)
+
+
+def is_overtaken(fix: Fix, before: Called, now: Mapping[int, frozenset[tuple[str, int]]]) -> bool:
+    """Whether others have changed an intersection that a fix is about, where all it names was there. now: as `meeting` has it."""
+    if fix.kind in OF_WAYS:
+        return False
+    changed = False
+    for name in fix.ids[1:2] if fix.kind == "turns" and len(fix.ids) == 3 else fix.ids:
+        node = before.driven.get(name)
+        if node is None and name.lstrip("-").isdecimal():
+            node = int(name)
+        if node not in before.met:
+            return False
+        changed |= before.met[node] != now.get(node)
+    return changed

@@ -1,6 +1,7 @@
 """OpenStreetMap: from a file to the draft of a lane network, rule by rule (networks.md 1 - 5)."""
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from rushhour.roadnets.osm.fixes import fix_merges, fix_signals, fix_tags, fix_t
 from rushhour.roadnets.osm.links import Streets, streets_of
 from rushhour.roadnets.osm.merging import Merged, merge
 from rushhour.roadnets.osm.movements import turns_of, usable
-from rushhour.roadnets.osm.naming import Called, called
+from rushhour.roadnets.osm.naming import Called, called, is_overtaken, meeting
 from rushhour.roadnets.osm.ramps import open_acceleration_lanes
 from rushhour.roadnets.osm.report import Kept, limit_remarks, open_ways_of, report
 from rushhour.roadnets.osm.restrictions import Bans, bans_of
@@ -168,6 +169,8 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
     report(plan.osm, streets, merged, signs, Kept(set(turns.follow), used, core), ways)
     limits = limit_remarks(ways, plan.country, plan.urban, options.speeds)
     fix_roads(draft, fixes, {str(node): str(home) for node, home in merged.member.items()})
+    now = cache(lambda: meeting(streets, merged, drafter.names))
+    told = fixes.finish(lambda fix: before is not None and is_overtaken(fix, before, now()))
     draft.findings = fixes.standing(plan.sides.findings() + streets.remarks.findings())
     if plan.left:
         mirror_back(draft)
@@ -177,5 +180,5 @@ def read_osm_draft(path: Path, options: OsmOptions | None = None) -> Draft:
         box = (*lines.min(axis=0).tolist(), *lines.max(axis=0).tolist())
         draft.areas, said = read_areas(path, draft.projection, box)
         limits += [said] if said else []
-    draft.remarks = limits + streets.remarks.lines() + fixes.finish()
+    draft.remarks = limits + streets.remarks.lines() + told
     return draft
