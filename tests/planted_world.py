@@ -41,6 +41,7 @@ class PlantedWorld:
         self.network, self.dt, self.begin, self.frame = network, dt, begin, 0
         self.demand = Names(ids=tuple(f"car{i}" for i in range(20)))
         self.trips = self.trip_log = TripLog()
+        self.control = SimpleNamespace(closures=SimpleNamespace(cut_off=()))
         self.departed = 0
         self.rules = Parameters(parameters).rules()
         self.lit, self.actuation, _ = controlled(network, Parameters(parameters))

@@ -230,3 +230,11 @@ def test_why_goes_on_over_an_empty_roundabout_to_the_full_way_out(
     assert all(len(chain.waits) > 8 for chain in chains)  # over both streets
     held = next(one for one in standstill_of(world, 0.0, True).held if one.cause != "no_room")
     assert (held.cause, held.vehicles) == ("ring", len(world.vehicles))
+
+
+def test_the_checker_says_what_who_stands_waits_for_in_the_end(two_rings: Network) -> None:
+    world = round_both(two_rings, parameters=Parameters({"gridlock.policy": "none"}))
+    checker = checked(world)
+    world.step(1600)
+    first = next(line for line in checker.lines() if line.startswith("stands_without_end"))
+    assert "exit_full, waits for vehicle none; in the end a ring: each waits for the next" in first

@@ -41,6 +41,7 @@ from rushhour.kernels.checking.survey import (
     TALLIES,
     VALUE,
     VANISHED,
+    VEHICLE,
     WAIT_AT_LINE,
     Findings,
     Survey,
@@ -54,6 +55,8 @@ from rushhour.kernels.core.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.core.vehicles import BEHIND, REASONS
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.street_names import called
+from rushhour.traffic.analysis.chains import RING, cause_told
+from rushhour.traffic.analysis.standing_still import Holder
 from rushhour.traffic.outside.watching import BodyWatch
 from rushhour.traffic.sim.fields import dtype_of
 from rushhour.traffic.words.durations import clock
@@ -91,6 +94,7 @@ TEXTS: Final = {
     "stuck": "has stood {bound:.0f} s: {reason}, waits for vehicle {other}",
     "ran_into_body": "body {value:.0f} had stood there for {bound:.1f} s",
 }
+STANDING: Final = ("stands_without_end", "stuck")
 OF_CONNECTORS: Final = ("red_light", "stop_sign", "stands_inside")
 
 
@@ -133,6 +137,7 @@ class Checker:
         self.world = world
         n_connectors = world.network.n_connectors
         self._found = _new_findings()
+        self._causes: dict[tuple[int, int], str] = {}  # by kind and number of a finding
         self._body_watch = BodyWatch()
         self._light = np.zeros(n_connectors, np.uint8)
         self._since = np.full(n_connectors, -1, np.int64)
@@ -239,10 +244,29 @@ class Checker:
         )
         check_zones(net, now, before, found, self._bodies, self._light, frame, dt, inside)
         check_standing(veh, now, before, found, frame, dt, stuck, head)
+        self._note_causes()
         for i, body, stood in self._body_watch.look(world):
             where = (int(veh.id[i]), -1, int(veh.lane[i]), float(veh.s[i]))
             note(found, RAN_INTO_BODY, frame, *where, float(body), stood)
         self._now, self._before = before, now
+
+    def _note_causes(self) -> None:
+        """Keep what those wait for in the end who were found standing in this frame."""
+        new = [
+            (kind, x)
+            for kind in map(KINDS.index, STANDING)
+            for x in range(min(int(self._found.total[kind]), KEPT))
+            if (kind, x) not in self._causes
+        ]
+        holder = Holder(self.world) if new else None
+        for kind, x in new:
+            slot = holder.slot(int(self._found.kept[kind, x, VEHICLE])) if holder else -1
+            root, cause = holder.root(slot) if holder and slot >= 0 else (slot, "")
+            self._causes[kind, x] = ""
+            if holder and root != slot:
+                told = cause_told(cause, "" if cause == RING else holder.where(root, cause))
+                who = self._who(int(self.world.sim.veh.id[root]))
+                self._causes[kind, x] = f"; in the end {told}, vehicle {who}"
 
     def _excuse_commanded(self, before: Survey) -> None:
         """Miss nobody who was taken off the road by command, and welcome who was put back on it."""
@@ -326,8 +350,9 @@ class Checker:
             bound=bound,
             other=self._who(int(other)),
             connector=self._connector(int(other)) if name in OF_CONNECTORS else "",
-            reason=REASONS[int(value)] if name in ("stuck", "stands_without_end") else "",
+            reason=REASONS[int(value)] if name in STANDING else "",
         )
+        what += self._causes.get((kind, x), "")
         who, place = self._who(int(vehicle)), self._place(int(lane), s)
         return f"{name}: {clock(self._time(frame))} vehicle {who} {place}: {what}"
 

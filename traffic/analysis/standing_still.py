@@ -144,6 +144,10 @@ class Holder:
             zip(lanes.tolist(), np.split(order, first[1:]), strict=False)
         )  # those on a lane, the last one first
 
+    def slot(self, vehicle: int) -> int:
+        """The slot of a vehicle by its id; -1 where it is not on the road."""
+        return int(self._slot.get(vehicle, -1))
+
     def next(self, slot: int) -> int:
         """The slot of whom a vehicle waits for; -1: for nobody."""
         veh = self.world.sim.veh
@@ -156,7 +160,7 @@ class Holder:
             return self._fills(slot)
         if reason == LANE_CHANGE and veh.blocker[slot] < 0:
             return self._keeps_out(slot)
-        return int(self._slot.get(int(veh.blocker[slot]), -1))
+        return self.slot(int(veh.blocker[slot]))
 
     def _own(self, slot: int) -> bool:
         """Whether a vehicle stands for a cause of its own, whoever is before it."""
