@@ -9,7 +9,14 @@ from planted_world import CAR, PlantedWorld, start
 
 from rushhour.kernels.checking.survey import KEPT, KINDS
 from rushhour.kernels.core.network import YIELD
-from rushhour.kernels.core.vehicles import EXIT_FULL, LANE_CHANGE, LEADER, RED_LIGHT
+from rushhour.kernels.core.vehicles import (
+    CONFLICT,
+    EXIT_FULL,
+    LANE_CHANGE,
+    LEADER,
+    RED_LIGHT,
+    YIELDS,
+)
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.checker import OF_CONNECTORS, TEXTS, Checker
@@ -157,6 +164,23 @@ def test_who_heads_a_queue_for_five_minutes_but_for_a_red_light_stands_without_e
     world.sim.veh.reason[0], world.sim.veh.full_since[0] = reason, full
     world.step(checker, 601)
     assert checker.violations == ({"stands_without_end": 1} if found else {})
+
+
+@pytest.mark.parametrize(
+    ("speed", "told"),
+    [
+        (0.0, "in the end gives way (at j1), vehicle 1 (car1)"),
+        (0.11, "in the end a queue that moves on lane r0_0, "),
+    ],
+)
+def test_whom_it_waits_for_in_the_end_is_told(speed, told):
+    world, checker = start(ROAD, ("r0_0", 50.0), ("r0_0", 120.0, {"speed": speed}), dt=0.5)
+    veh = world.sim.veh
+    veh.reason[:2], veh.blocker[0], veh.full_since[0] = (CONFLICT, YIELDS), veh.id[1], 10
+    world.step(checker, 601)
+    (line,) = [line for line in checker.lines() if "vehicle 0 (car0)" in line]
+    assert line.startswith("stands_without_end")
+    assert told in line
 
 
 # --- conservation ----------------------------------------------------------------------------

@@ -55,7 +55,7 @@ from rushhour.kernels.core.rules import POLICY_FAIR, POLICY_LITERAL
 from rushhour.kernels.core.vehicles import BEHIND, REASONS
 from rushhour.roadnets.facts import fact_line
 from rushhour.roadnets.street_names import called
-from rushhour.traffic.analysis.chains import RING, cause_told
+from rushhour.traffic.analysis.chains import RING, STANDS, cause_told
 from rushhour.traffic.analysis.standing_still import Holder
 from rushhour.traffic.outside.watching import BodyWatch
 from rushhour.traffic.sim.fields import dtype_of
@@ -264,9 +264,15 @@ class Checker:
             root, cause = holder.root(slot) if holder and slot >= 0 else (slot, "")
             self._causes[kind, x] = ""
             if holder and root != slot:
+                veh = self.world.sim.veh
                 told = cause_told(cause, "" if cause == RING else holder.where(root, cause))
-                who = self._who(int(self.world.sim.veh.id[root]))
-                self._causes[kind, x] = f"; in the end {told}, vehicle {who}"
+                if veh.speed[root] >= STANDS:
+                    told = (
+                        f"a queue that moves {self._place(int(veh.lane[root]), float(veh.s[root]))}"
+                    )
+                self._causes[kind, x] = (
+                    f"; in the end {told}, vehicle {self._who(int(veh.id[root]))}"
+                )
 
     def _excuse_commanded(self, before: Survey) -> None:
         """Miss nobody who was taken off the road by command, and welcome who was put back on it."""
