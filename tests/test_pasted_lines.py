@@ -69,7 +69,7 @@ def told(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
     [
         ("krems/krems", 66, 6),
         pytest.param("columbus/columbus", 800, 50, marks=pytest.mark.slow),
-        pytest.param("porto/porto_portugal", 8700, 1200, marks=pytest.mark.slow),
+        pytest.param("porto/porto_portugal", 8700, 1200, marks=pytest.mark.soak),
     ],
 )
 def test_all_lines_of_a_real_map_can_be_pasted_at_once(
