@@ -20,7 +20,7 @@ from rushhour.kernels.core.vehicles import (
     WAITS_INSIDE,
     YIELDS,
 )
-from rushhour.kernels.junctions import right_of_way
+from rushhour.kernels.junctions import grant_phase, right_of_way
 from rushhour.kernels.junctions.right_of_way import GRANTED, REFUSED, TO_WAIT
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
@@ -149,10 +149,10 @@ class Crossing:
             j.veh.granted[i] = what != REFUSED
             return what
 
-        monkeypatch.setattr(right_of_way, "try_grant", try_grant)
-        monkeypatch.setattr(right_of_way, "note_holder", lambda *args: noted.append(int(args[4])))
+        monkeypatch.setattr(grant_phase, "try_grant", try_grant)
+        monkeypatch.setattr(grant_phase, "note_holder", lambda *args: noted.append(int(args[4])))
         j.grants.candidate[j.first : j.first + 4] = candidates
-        serial = right_of_way.grant_intersection(
+        serial = grant_phase.grant_intersection(
             j.net, j.veh, j.types, j.sim.order, j.grants, j.rules, j.x, serial, FRAME, DT, 1
         )
         return asked, serial, noted
@@ -249,8 +249,8 @@ def test_what_a_group_does_and_in_which_order(
         ("let_waiting_go", 7, lambda a: a[7] + 5),
         ("grant_intersection", 7, lambda a: a[7] + 1),
     ):
-        monkeypatch.setattr(right_of_way, name, noting(name, place, answer))
-    right_of_way.grant_group(
+        monkeypatch.setattr(grant_phase, name, noting(name, place, answer))
+    grant_phase.grant_group(
         SimpleNamespace(intersections=inter), None, None, None, grants, None, awake, 1, FRAME, DT, 1
     )
     serial, expected = 0, [("forget_group", 1)]
@@ -270,7 +270,7 @@ def test_what_a_group_does_and_in_which_order(
 
 def test_each_group_that_is_awake_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[int] = []
-    monkeypatch.setattr(right_of_way, "grant_group", lambda *args: ran.append(args[7]))
+    monkeypatch.setattr(grant_phase, "grant_group", lambda *args: ran.append(args[7]))
     awake = SimpleNamespace(group_cuts=[0, 2, 2, 5, 6], groups=[3, 1, 4, 15, 9, 2], tasks=[3, 99])
-    right_of_way.grant_all(None, None, None, None, None, None, awake, FRAME, DT, 1)
+    grant_phase.grant_all(None, None, None, None, None, None, awake, FRAME, DT, 1)
     assert ran == [3, 1, 4, 15, 9], "tasks of this frame only"

@@ -11,7 +11,7 @@ import numpy as np
 
 from rushhour.kernels.core.order import splice_new
 from rushhour.kernels.driving.moving import collect_tallies, move_all
-from rushhour.kernels.junctions.right_of_way import grant_all
+from rushhour.kernels.junctions.grant_phase import grant_all
 from rushhour.kernels.junctions.waking import wake_all
 from rushhour.kernels.lanes.overtaking import pass_all
 from rushhour.kernels.signals.switching import switch_lights
