@@ -7,7 +7,7 @@ from network_drafts import chain, line
 from planted_world import PlantedWorld
 
 from rushhour.kernels.core.network import GREEN, RED, SIGNAL, YELLOW
-from rushhour.kernels.junctions.grant_review import keeps_grant
+from rushhour.kernels.junctions.kept_grants import keeps_grant
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import DraftSignal
 from rushhour.traffic.demand.builder import DemandBuilder, Trip

@@ -19,13 +19,13 @@ from rushhour.kernels.core.vehicles import (
 )
 from rushhour.kernels.junctions.exit_room import (
     STARVES,
-    all_go_on,
     all_take,
     before_body,
     has_room,
     holds,
 )
 from rushhour.kernels.junctions.gap_acceptance import comes_within, prior_vehicle
+from rushhour.kernels.junctions.grant_chains import all_go_on
 from rushhour.kernels.junctions.grant_holders import swap_room
 from rushhour.kernels.junctions.queue_ends import (
     CLOSES_UP,

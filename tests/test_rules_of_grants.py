@@ -52,8 +52,8 @@ from rushhour.kernels.junctions.critical_gaps import (
     is_ramp,
     merges_gently,
 )
-from rushhour.kernels.junctions.exit_room import all_green, chain_with_room
 from rushhour.kernels.junctions.gap_acceptance import can_follow, zips_in
+from rushhour.kernels.junctions.grant_chains import all_green, chain_with_room
 from rushhour.kernels.junctions.grant_review import HELD_UP, is_held_up
 from rushhour.kernels.junctions.patience import (
     CALM,

@@ -21,7 +21,8 @@ from rushhour.kernels.core.network import GREEN, RED, YELLOW
 from rushhour.kernels.core.rules import CLOSEST
 from rushhour.kernels.core.vehicles import STARTING
 from rushhour.kernels.following.car_following import stopping_distance
-from rushhour.kernels.junctions.grant_review import HELD_UP, LEFT_AT_YELLOW, LINE_ZONE
+from rushhour.kernels.junctions.grant_review import HELD_UP, LINE_ZONE
+from rushhour.kernels.junctions.kept_grants import LEFT_AT_YELLOW
 
 pytestmark = pytest.mark.tiny_world
 

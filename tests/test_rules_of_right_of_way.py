@@ -21,7 +21,7 @@ from rushhour.kernels.core.vehicles import (
 )
 from rushhour.kernels.junctions import right_of_way
 from rushhour.kernels.junctions.arrival_order import IMPATIENT
-from rushhour.kernels.junctions.grant_review import LEFT_AT_YELLOW
+from rushhour.kernels.junctions.kept_grants import LEFT_AT_YELLOW
 from rushhour.kernels.junctions.right_of_way import GRANTED, REFUSED, TO_WAIT, WAIVED
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]

@@ -10,21 +10,23 @@ from rushhour.kernels.core.network import GREEN, GROUP_LENGTH, RED, YELLOW, Netw
 from rushhour.kernels.core.vehicles import CONFLICT, RED_LIGHT
 from rushhour.kernels.junctions.grant_review import (
     HELD_UP,
-    LEFT_AT_YELLOW,
     asks_inside,
-    followers_take,
     give_back_inside,
-    give_back_later_lines,
-    has_lost_room,
     is_near,
-    keeps_grant,
-    led_to_by_joint,
     line_reach,
     next_line,
-    rear_beyond,
     review_lane,
-    room_to_stop,
     somebody_comes,
+)
+from rushhour.kernels.junctions.kept_grants import (
+    LEFT_AT_YELLOW,
+    followers_take,
+    give_back_later_lines,
+    has_lost_room,
+    keeps_grant,
+    led_to_by_joint,
+    rear_beyond,
+    room_to_stop,
 )
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]

@@ -52,19 +52,15 @@ from rushhour.kernels.junctions.chain_lights import (
     worst_light,
 )
 from rushhour.kernels.junctions.diverge_queue import who_stands_on_way
-from rushhour.kernels.junctions.exit_room import (
-    chain_with_room,
-    has_room,
-    nobody_between,
-    through,
-)
+from rushhour.kernels.junctions.exit_room import has_room
 from rushhour.kernels.junctions.gap_acceptance import gap_blocker, is_clear
+from rushhour.kernels.junctions.grant_chains import chain_with_room, nobody_between, through
 from rushhour.kernels.junctions.grant_holders import (
     to_line,
     to_path,
     wish,
 )
-from rushhour.kernels.junctions.grant_review import LEFT_AT_YELLOW
+from rushhour.kernels.junctions.kept_grants import LEFT_AT_YELLOW
 from rushhour.kernels.junctions.patience import (
     impatience,
     pressed_share,
