@@ -258,21 +258,24 @@ class Checker:
             for x in range(min(int(self._found.total[kind]), KEPT))
             if (kind, x) not in self._causes
         ]
-        holder = Holder(self.world) if new else None
+        if not new:
+            return
+        holder = Holder(self.world)
         for kind, x in new:
-            slot = holder.slot(int(self._found.kept[kind, x, VEHICLE])) if holder else -1
-            root, cause = holder.root(slot) if holder and slot >= 0 else (slot, "")
-            self._causes[kind, x] = ""
-            if holder and root != slot:
-                veh = self.world.sim.veh
-                told = cause_told(cause, "" if cause == RING else holder.where(root, cause))
-                if veh.speed[root] >= STANDS:
-                    told = (
-                        f"a queue that moves {self._place(int(veh.lane[root]), float(veh.s[root]))}"
-                    )
-                self._causes[kind, x] = (
-                    f"; in the end {told}, vehicle {self._who(int(veh.id[root]))}"
-                )
+            slot = holder.slot(int(self._found.kept[kind, x, VEHICLE]))
+            self._causes[kind, x] = self._in_the_end(holder, slot) if slot >= 0 else ""
+
+    def _in_the_end(self, holder: Holder, slot: int) -> str:
+        """What a vehicle waits for at the end of its chain, for its line; "" where it is that itself."""
+        root, cause = holder.root(slot)
+        if root == slot:
+            return ""
+        veh = self.world.sim.veh
+        if veh.speed[root] >= STANDS:
+            told = f"a queue that moves {self._place(int(veh.lane[root]), float(veh.s[root]))}"
+        else:
+            told = cause_told(cause, "" if cause == RING else holder.where(root, cause))
+        return f"; in the end {told}, vehicle {self._who(int(veh.id[root]))}"
 
     def _excuse_commanded(self, before: Survey) -> None:
         """Miss nobody who was taken off the road by command, and welcome who was put back on it."""

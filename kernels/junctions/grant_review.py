@@ -1,4 +1,4 @@
-"""The review before grants are given: who keeps its grant, who asks for one.
+"""The review before grants are given: who asks for one, and from whom it is taken back.
 
 Source: right-of-way.md section 2. From the head of each lane back: holders are noted, grants are
 taken back where the light or the room is gone and the vehicle can still stop, and the first one

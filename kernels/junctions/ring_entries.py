@@ -410,5 +410,5 @@ def ring_carries(
         spare += leaving
     needed = others + places_of(veh, i, rules.queue_gap)
     if turned:
-        kept, kept_out = 0.0, -inf
+        kept = 0.0
     return room >= kept_out and (others + kept <= 0.0 or needed + kept <= spare)
