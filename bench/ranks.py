@@ -5,18 +5,22 @@ python bench/ranks.py equal [--cases grid,town] [--ranks 2,3,4] [--threads 1,2] 
 python bench/ranks.py scaling [--ranks 1,2,4,8,16] [--vehicles 2000] [--frames N]
 python bench/ranks.py reckon [--ranks 2,4,8,16] [--vehicles 2000] [--before N]
 python bench/ranks.py divide [--ranks 100,1000] [--side 60]
+python bench/ranks.py share [--ranks 4] [--cities 1] [--side 12] [--part N] [--frames N] [--work DIR]
 
 `equal` compares the state hash of every frame, or of every Nth; what is in DIR already is not run again;
 with --busy there is traffic everywhere from the first frame on, and commands are given. `scaling` steps a
 grid that grows with the number of ranks, and tells the processor time of each rank without what it
 spends in messages, waiting included: where cores are few, ranks wait. `reckon` steps the grid of so many
 ranks in one process, and counts whom each would own, and see of the others. `divide` divides a grid of
-`side` times `side` signals.
+`side` times `side` signals. `share` divides a country of cities among so many ranks; one rank steps the
+part of one of them beside a second that has all the rest, and writes all that it receives to a file in
+DIR, unless it is there; then it is stepped again alone, from the file, and must come to the same.
 """
 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,16 +34,17 @@ from rushhour.traffic.profiling.conditions import cores
 
 RANKS = {
     "equal": [2, 3, 4], "scaling": [1, 2, 4, 8, 16], "reckon": [2, 4, 8, 16], "divide": [100, 1000],
+    "share": [4],
 }  # fmt: skip
-ROW = 312  # bytes of a vehicle before a frame; what is decided of it, 53, comes on top
+ROW = 318  # bytes of a vehicle before a frame; what is decided of it, 65, comes on top
 CASES = "grid,ring,town,joined,badhersfeld,krems"
 
 
-def run(task: dict[str, Any], threads: int) -> dict[str, Any]:
-    """Run a task on its ranks; raises RuntimeError with what was said last where one failed."""
+def run(task: dict[str, Any], threads: int, script: str = "ranks_world.py") -> dict[str, Any]:
+    """Run a task of a script on its ranks; raises RuntimeError with what was said last where one failed."""
     with tempfile.TemporaryDirectory() as folder:
         task = {**task, "answer": str(Path(folder) / "answer.json")}
-        words = [str(HERE / "ranks_world.py"), json.dumps(task)]
+        words = [str(HERE / script), json.dumps(task)]
         if task["ranks"] > 1:
             mpiexec = str(Path(sys.executable).with_name("mpiexec"))
             words = [mpiexec, "-n", str(task["ranks"]), sys.executable, "-m", "mpi4py", *words]
@@ -148,6 +153,51 @@ def divided(options: argparse.Namespace) -> None:
         )  # fmt: skip
 
 
+def share(options: argparse.Namespace) -> None:
+    """For each number of ranks the share of one of them, replayed: a row for each kind of frame."""
+    options.work.mkdir(parents=True, exist_ok=True)
+    for ranks in options.ranks:
+        part = ranks // 2 if options.part is None else options.part
+        task = {
+            "cities": options.cities, "side": options.side, "room": options.room, "parts": ranks,
+            "share": part, "frames": options.frames,
+        }  # fmt: skip
+        file = options.work / ("_".join(map(str, task.values())) + ".share")
+        threads, half = options.threads[0], file.with_suffix(".part")
+        try:
+            if not file.exists():
+                run({**task, "ranks": 2, "file": str(half)}, threads, "ranks_share.py")
+                half.rename(file)
+            tell_share(run({"ranks": 1, "file": str(file)}, threads, "ranks_share.py"))
+        except RuntimeError as error:
+            sys.exit(f"share: {error}")
+
+
+def tell_share(found: dict[str, Any]) -> None:
+    """What a share was found to be, and its frames by kind."""
+    task = found["task"]
+    print(
+        f"part {task['share']} of {task['parts']}: {found['lane_km']:.1f} km of lane, of "
+        f"{found['lanes']:,} lanes and {found['vehicles']:,} vehicles; made in {found['made_s']:.1f} s, "
+        f"built in {found['built_s']:.1f} s, {found['built_mb']:.0f} MB, {found['peak_mb']:.0f} MB at most; "
+        f"the same bits in {len(found['rows'])} frames"
+    )
+    print("frames         number      own  copies  ms of CPU  (most)  KB received   MB")
+    rows = found["rows"]
+    kinds = {
+        "the first two": rows[:2], "in parts": [row for row in rows[2:] if not row[0]],
+        "all together": [row for row in rows[2:] if row[0]],
+    }  # fmt: skip
+    for kind, frames in kinds.items():
+        if frames:
+            _, ms, received, own, copies, mb = zip(*frames, strict=True)
+            print(
+                f"{kind:13} {len(frames):7} {statistics.mean(own):8.0f} {statistics.mean(copies):7.0f} "
+                f"{statistics.median(ms):10.1f} {max(ms):7.1f} {statistics.mean(received) / 1e3:12.1f} "
+                f"{max(mb):5.0f}"
+            )  # fmt: skip
+
+
 def numbers(text: str) -> list[int]:
     """1,2,4 as a list."""
     return [int(word) for word in text.split(",")]
@@ -170,13 +220,21 @@ def main() -> None:
         "--before", type=int, default=400, help="frames before those that are measured"
     )
     parser.add_argument(
-        "--side", type=int, default=60, help="signals along a side of what is divided"
+        "--side", type=int, help="signals along a side of what is divided, or of a city"
+    )
+    parser.add_argument("--cities", type=int, default=1, help="along a side of a country")
+    parser.add_argument("--room", type=float, default=22.0, help="m of lane to a vehicle of it")
+    parser.add_argument(
+        "--part", type=int, help="whose share; by default of the rank in the middle"
     )
     parser.add_argument("--work", type=Path, default=Path("ranks"))
     options = parser.parse_args()
     options.ranks = options.ranks or RANKS[options.what]
     options.frames = options.frames or (10_000 if options.what == "equal" else 200)
-    {"equal": equal, "scaling": scaling, "reckon": reckon, "divide": divided}[options.what](options)
+    options.side = options.side or (12 if options.what == "share" else 60)
+    {
+        "equal": equal, "scaling": scaling, "reckon": reckon, "divide": divided, "share": share,
+    }[options.what](options)  # fmt: skip
 
 
 if __name__ == "__main__":

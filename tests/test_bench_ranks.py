@@ -8,11 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mpi_ranks import TESTS, needs_mpi
+from mpi_ranks import TESTS, needs_mpi, on_ranks
 
 sys.path.append(str(TESTS.parent / "bench"))
 
+from ranks_messages import ShareError
+from ranks_share import network_of, opened, replayed, sum_of
 from ranks_world import run
+
+from rushhour.traffic.demand.model import empty_demand
+from rushhour.traffic.ranks.parts import divide, owners
 
 RING = {"case": "ring", "ranks": 1, "frames": 6, "before": 0, "hash_every": 1}
 
@@ -37,6 +42,64 @@ def test_every_third_hash_finds_the_next_third_frame(tmp_path: Path) -> None:
     known[1] += np.uint64(1)
     np.save(third, known)
     assert run({**RING, "hash_every": 3, "known": str(third)}, None)["parted"] == 5
+
+
+@pytest.fixture(scope="module")
+def share(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The share of one of four ranks in a small country, up to a frame in which all come together."""
+    pytest.importorskip("pymetis", reason="divides networks: pip install 'rushhour[mpi]'")
+    folder = tmp_path_factory.mktemp("share")
+    task = {
+        "cities": 2, "side": 3, "room": 50.0, "parts": 4, "share": 2, "frames": 41, "ranks": 2,
+        "file": str(folder / "a.share"), "answer": str(folder / "answer.json"),
+    }  # fmt: skip
+    script = TESTS.parent / "bench" / "ranks_share.py"
+    _, err = on_ranks(2, "-m", "mpi4py", script, json.dumps(task))
+    assert (folder / "answer.json").exists(), err
+    return folder / "a.share"
+
+
+@needs_mpi
+def test_a_share_that_is_replayed_alone_is_that_part_of_the_whole_world(share: Path) -> None:
+    found = replayed(share)
+    together, _, received, own, copies, _ = zip(*found["rows"], strict=True)
+    assert [frame for frame, all_there in enumerate(together) if all_there] == [0, 40]
+    assert min(own) > 50 and min(copies) > 5
+    assert received[40] > 318 * 0.7 * found["vehicles"] and max(received[2:40]) < received[40] / 2
+    task = found["task"]
+    network = network_of(task)
+    world = opened(task, network, None)
+    world.step(task["frames"])
+    mine = owners(network, divide(network, empty_demand(), 4)).lane == task["share"]
+    lane = world.sim.veh.lane
+    slots = np.flatnonzero((lane >= 0) & mine[lane])
+    assert found["sum"] == sum_of(world, slots).tobytes().hex()
+
+
+@needs_mpi
+def test_a_share_of_another_world_or_a_damaged_file_is_refused_in_a_line(
+    share: Path, tmp_path: Path
+) -> None:
+    whole = share.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 3] ^= 1
+
+    def told(was: bytes, now: bytes) -> bytes:
+        return whole.replace(was, now, 1)
+
+    for name, data, said in [
+        ("damaged", bytes(flipped), r"frame \d+: damaged"),
+        ("cut off", whole[:-200], "frame 40: (damaged|the file ends before)"),
+        ("of another kind", b"x" + whole, "no file of messages"),
+        ("of another map", told(b'"side": 3', b'"side": 4'), "it was recorded on another network"),
+        ("of others", told(b'"room": 50.0', b'"room": 40.0'), "frame 0: the vehicles of this"),
+        ("of another rank", told(b'"share": 2', b'"share": 1'), "frame 0: this rank tells all"),
+    ]:
+        file = tmp_path / f"{name}.share"
+        file.write_bytes(data)
+        with pytest.raises(ShareError, match=f"^{file}: {said}") as caught:
+            replayed(file)
+        assert "\n" not in str(caught.value)
 
 
 @needs_mpi

@@ -81,7 +81,8 @@ class World(Played):
     chosen for it, from a short run on this machine (docs/profiling.md). routing: "current", trips
     without a route choose theirs as they depart, by the travel times of then, or "free-flow", on empty
     roads; short for the parameter routing.choice. comm: a communicator of mpi4py whose ranks step
-    this world together, all of them making the same calls (docs/ranks.md).
+    this world together, all of them making the same calls (docs/ranks.md). parts: the rank of each
+    grant group, for good, in place of a division by work (`traffic.ranks.parts.divide`).
     Raises ParameterError for a dt out of range and a function that cannot be compiled, NetworkError
     for a network whose arrays do not fit each other, DemandError for trips that cannot be routed or
     were made for another network.
@@ -108,6 +109,7 @@ class World(Played):
         budget: float | str | None = None,
         routing: str | None = None,
         comm: Any = None,
+        parts: NDArray[np.int64] | None = None,
     ) -> None:
         if not DT_RANGE[0] - 1e-9 <= bounded(dt, "dt", 0.0, inf) <= DT_RANGE[1]:
             raise ParameterError(f"dt {dt:g} s: wanted 1/120 to 0.5 s; choose one in that range")
@@ -133,7 +135,7 @@ class World(Played):
         first = float(demand.depart[0]) if len(demand) else 0.0
         begin = first if begin is None else bounded(begin, "begin", -LATEST, LATEST)
         self._turn = Turn()
-        self._begin(Sim(network, demand, parameters, models, dt, seed, begin, comm))
+        self._begin(Sim(network, demand, parameters, models, dt, seed, begin, comm, parts))
         weakref.finalize(self, forget_states)
 
     def _begin(self, sim: Sim) -> None:

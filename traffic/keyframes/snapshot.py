@@ -102,7 +102,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
         "taken_off", "put_back_on", "domain",
     ),
     "Domain": (
-        "sim", "comm", "rank", "ranks", "complete", "whole_frames", "local_frames", "ask", "asked",
+        "sim", "comm", "parts", "rank", "ranks", "complete", "whole_frames", "local_frames", "ask", "asked",
         "together", "_read", "mine", "moved", "counted", "elsewhere",
     ),
     "Fleet": ("promised", "_found"),

@@ -49,13 +49,17 @@ class Neighbour(NamedTuple):
 
 
 class Division(Part):
-    """The part of this rank, and its neighbours. now: see `divide`."""
+    """The part of this rank, and its neighbours. now: see `divide`. parts: of a `Domain`."""
 
-    def __init__(self, sim: "Sim", comm: Any, now: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self, sim: "Sim", comm: Any, now: Places | None = None, parts: Places | None = None
+    ) -> None:
         network, rank = sim.network, int(comm.rank)
-        group = comm.bcast(  # every rank comes to the same; so that nothing hangs on it
-            divide(network, sim.demand, comm.size, now) if rank == 0 else None
-        )
+        group = parts
+        if group is None:
+            group = comm.bcast(  # every rank comes to the same; so that nothing hangs on it
+                divide(network, sim.demand, comm.size, now) if rank == 0 else None
+            )
         self.network = network
         self.several = sim.awake.several
         self.who = owners(network, group)

@@ -34,11 +34,14 @@ DRIFT_FRAMES: Final = 100  # at least, after which it is looked at
 class Domain(Part):
     """The part of a world that this process steps.
 
-    comm: a communicator of mpi4py; None, or one of a single rank, is the whole world.
+    comm: a communicator of mpi4py; None, or one of a single rank, is the whole world. parts: the rank of
+    each grant group, which stays; None: by work, and anew where that has moved.
     """
 
-    def __init__(self, sim: "Sim", comm: Any = None) -> None:
-        self.sim = sim
+    def __init__(
+        self, sim: "Sim", comm: Any = None, parts: NDArray[np.int64] | None = None
+    ) -> None:
+        self.sim, self.parts = sim, parts
         self.comm: Any = comm if comm is not None and comm.size > 1 else None
         self.rank = 0 if self.comm is None else int(comm.rank)
         self.ranks = 1 if self.comm is None else int(comm.size)
@@ -127,7 +130,9 @@ class Domain(Part):
         """Whether, since the world was divided, one rank had more than its share of the vehicles."""
         load = self.ending.load
         return bool(
-            self.ending.frames >= DRIFT_FRAMES and load.max() * load.size > DRIFTED * load.sum()
+            self.parts is None
+            and self.ending.frames >= DRIFT_FRAMES
+            and load.max() * load.size > DRIFTED * load.sum()
         )
 
     def _on_roads(self) -> NDArray[np.int64]:
@@ -142,7 +147,7 @@ class Domain(Part):
         """Divide the network as it is now, and know the neighbours, and what is seen. now: vehicles on
         each road; None: before the first."""
         self.divisions += 1
-        self.division = Division(self.sim, self.comm, now)
+        self.division = Division(self.sim, self.comm, now, self.parts)
         self.exchange = Exchange(self.sim, self.division, self.comm)
         self.ending = Ending(self.sim, self.exchange, self.comm)
 

@@ -99,7 +99,7 @@ class Ending(Part):
         packed = [np.zeros(0, np.uint8)]
         if ended.any() or out.any():
             sizes = aligned(ended * width) + aligned(4 * (ended + out))
-            message = np.empty(sizes[self.comm.rank], np.uint8)
+            message = np.zeros(sizes[self.comm.rank], np.uint8)
             self.exchange.rows.take(left, message[: left.size * width])
             last = aligned(left.size * width)
             for numbers in (lanes, self._departed):

@@ -183,6 +183,7 @@ class Exchange(Part):
         memory.take(out[:known])
         counts = out[known : known + 2 * to.loads_sent.size].view(np.uint16)
         counts[:] = np.minimum(self._count[to.loads_sent], FULL_LOAD)
+        out[known + counts.nbytes : known + loads] = 0
         self.rows.take(slots, out[known + loads :])
         return out
 
@@ -246,6 +247,7 @@ class Exchange(Part):
         message = np.empty(known[rank] + aligned(own.size * self.rows.size), np.uint8)
         self._all[rank].take(message[: known[rank]])
         self.rows.take(own, message[known[rank] :])
+        message[known[rank] + own.size * self.rows.size :] = 0
         self.bytes_sent += message.size
         told = told_by_all(self.comm, message)
         for r, data in enumerate(told):

@@ -140,6 +140,7 @@ class Memory:
         at = 0
         for group, places, ends in self._groups():
             at = take_rows(group, places, ends, out, at)
+        out[at:] = 0  # the same message whenever the same is packed
 
     def put(self, data: Bytes) -> None:
         """Remember what was packed."""

@@ -59,6 +59,7 @@ class Sim:
     def __init__(
         self, network: Network, demand: Demand, parameters: Parameters, models: OwnModels,
         dt: float, seed: int, begin: float, comm: Any = None,
+        parts: NDArray[np.int64] | None = None,
     ) -> None:  # fmt: skip
         self.network = self.whole = self.limited = network
         self.demand = self.first_demand = demand
@@ -80,9 +81,9 @@ class Sim:
         self.put_back_on: dict[int, OffOrOn] = {}
         self.quotas = Quotas(parameters)
         self.followers: list[BySlot] = []  # what else has a row for each slot
-        self._make_arrays(comm)
+        self._make_arrays(comm, parts)
 
-    def _make_arrays(self, comm: Any) -> None:
+    def _make_arrays(self, comm: Any, parts: NDArray[np.int64] | None) -> None:
         net = self.network.arrays
         self.types = self.types_seen()
         self.trips = state.trip_arrays(self.demand)
@@ -125,13 +126,13 @@ class Sim:
         self.efforts = np.zeros((TASKS, 2 * (DEPTH + 1), MAX_LANES))
         self.tallies = np.zeros((TASKS, TALLY_COLUMNS), np.int64)
         self.changes = np.zeros(TASKS, np.int64)
-        self.domain = Domain(self, comm)
+        self.domain = Domain(self, comm, parts)
 
     def anew(self, seed: int) -> "Sim":
         """The state before the first frame, as it was given."""
         return Sim(
             self.whole, self.first_demand, self.parameters, self.models, self.dt, seed, self.begin,
-            self.domain.comm,
+            self.domain.comm, self.domain.parts,
         )  # fmt: skip
 
     def __repr__(self) -> str:
