@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fix_files import fixes_of
 from network_drafts import crossing
 from osm_texts import CROSS, CROSS_WAYS, Nodes, street, write_osm
 from real_data import data_folder
@@ -17,7 +18,7 @@ from rushhour.roadnets.build import finish
 from rushhour.roadnets.drafts.draft import Draft, DraftSignal
 from rushhour.roadnets.drafts.fixes import fix_draft
 from rushhour.roadnets.errors import NetworkError
-from rushhour.roadnets.fixes import Fixes, read_fixes
+from rushhour.roadnets.fixes import Fixes
 from rushhour.roadnets.importing import import_network
 from rushhour.roadnets.lint.junctions import junction_findings
 from rushhour.roadnets.model import Network
@@ -26,12 +27,6 @@ from rushhour.roadnets.signals.greens import letters_of
 pytest.importorskip("osmium")
 
 LIT = {"highway": "traffic_signals"}
-
-
-def fixes_of(folder: Path, *lines: str) -> Fixes:
-    path = folder / "fixes.toml"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return read_fixes(path)
 
 
 def finished(folder: Path, draft: Draft, *lines: str) -> Network:
