@@ -13,6 +13,7 @@ from rushhour.kernels.core.network import ALL_WAY_STOP
 from rushhour.kernels.core.vehicles import CONFLICT
 from rushhour.roadnets.build import finish
 from rushhour.roadnets.generators.by_name import generate
+from rushhour.traffic.analysis.standing_still import Holder
 from rushhour.traffic.analysis.waiting import Scene
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import VehicleType
@@ -176,3 +177,32 @@ def test_a_run_without_reasons_says_what_to_do(tmp_path, capsys):
         world.step(8)
     assert main(["queues", str(path)]) == 2
     assert "without --record-fields" in capsys.readouterr().err
+
+
+def test_who_stands_beside_the_way_is_what_keeps_one_from_an_empty_exit(tmp_path, capsys):
+    """A slow car breaks down just behind the intersection, the bus behind it stands inside; who follows turns right."""
+    network = finish(crossing())
+    builder = DemandBuilder()
+    ways = [[network.road_index[name] for name in ("in_s", to)] for to in ("out_n", "out_e")]
+    builder.add(Trip("slow", 0.0, VehicleType("slow", max_speed=3.0), ways[0]))
+    builder.add(Trip("bus", 6.0, VehicleType("bus", length=12.0), ways[0]))
+    builder.add(Trip("car", 45.0, VehicleType(), ways[1]))
+    world = World(network, builder.build(), parameters=Parameters(FIXED), dt=0.25, seed=1)
+    path = tmp_path / "barred.h5"
+    with Recorder(path, world) as recorder:
+        world.observers.append(recorder)
+        world.step()
+        while world.vehicles.lane[0] != network.lane_index["out_n_0"]:
+            world.step()
+        world.stop("slow")
+        world.step(240)
+    with rh.open_run(path) as run:
+        (chain,) = rh.why(run, float(run.times[-1]), vehicle=2)
+    found = [(wait.name, wait.reason) for wait in chain.waits]
+    assert found == [("car", "exit_full"), ("bus", "leader"), ("slow", "hazard")]
+    assert chain.cause == "hazard" and chain.waits[0].what == "out_e_0"
+    holder = Holder(world)
+    slots = [holder.slot(vehicle) for vehicle in range(3)]
+    assert [holder.next(slot) for slot in slots] == [-1, slots[0], slots[1]]
+    assert main(["why", str(path), "--vehicle", "car"]) == 0
+    assert "slow" in capsys.readouterr().out

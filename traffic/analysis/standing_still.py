@@ -20,7 +20,7 @@ from rushhour.kernels.core.vehicles import (
 from rushhour.kernels.junctions.exit_room import chain_length
 from rushhour.kernels.junctions.ring_entries import entry_within
 from rushhour.roadnets.street_names import called
-from rushhour.traffic.analysis.beside import in_the_way
+from rushhour.traffic.analysis.beside import in_the_way, who_stands_beside
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told
 from rushhour.traffic.words.durations import clock
 from rushhour.traffic.words.plurals import counted
@@ -201,6 +201,13 @@ class Holder:
                 leaves = not round_it or q < last or not grants.on_ring[lane]
                 if veh.stands_since[found] >= 0 or (q >= last - 1 and leaves):
                     return found
+            beside = who_stands_beside(
+                net, k, lambda place: self._last(place, slot),
+                lambda other: float(veh.s[other] - veh.length[other]),
+                lambda other: bool(veh.stands_since[other] >= 0),
+            )  # fmt: skip
+            if beside >= 0:
+                return beside
         return -1
 
     def _next_lane(self, slot: int) -> int:

@@ -35,7 +35,7 @@ from rushhour.kernels.junctions.critical_gaps import RING_ROADS
 from rushhour.kernels.junctions.ring_entries import find_ring_entries
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.opposites import one_way_roads
-from rushhour.traffic.analysis.beside import in_the_way
+from rushhour.traffic.analysis.beside import in_the_way, who_stands_beside
 from rushhour.traffic.analysis.body_events import BodyEvents
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, STANDS, Chain, Wait
 from rushhour.traffic.analysis.closed_ways import ClosedWays
@@ -323,11 +323,21 @@ class Scene:
             for other in on:
                 if other not in (-1, row) and (fits or self.frame.speed[other] <= STANDS):
                     return what, other
+            beside = who_stands_beside(net, k, self.last_on, self._rear, self._stands)
+            if beside not in (-1, row):
+                return what, beside
             if fits:
                 break
         if lane >= 0 and _ring_lanes(self.network)[lane]:
             return self._fills_way_out(row, lane)
         return what, -1
+
+    def _rear(self, row: int) -> float:
+        """Where the rear of a vehicle is on its lane, m; negative: on what is behind that."""
+        return float(self.frame.s[row] - self.run.vehicles("length")[self.frame.id[row]])
+
+    def _stands(self, row: int) -> bool:
+        return bool(self.frame.speed[row] <= STANDS)
 
     def _fills_way_out(self, row: int, lane: int) -> tuple[str, int]:
         """The way out by which a vehicle would leave a roundabout, from a lane of it on, and the row of
