@@ -20,19 +20,19 @@ from rushhour.kernels.core.obstacles import (
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.trips import is_on_last_road
 from rushhour.kernels.core.vehicles import Grants, Order, Routes, Types, Vehicles
-from rushhour.kernels.following.desired_speed import CREEP, desired_speed
+from rushhour.kernels.following.desired_speed import desired_speed
 from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.lanes.overtaking import (
     FASTER,
     MOST,
-    PICK_UP,
     SIDE,
     SIGHT_ROOM,
     SIGHT_TIME,
     TOP,
     WITHIN,
+    bends_ahead,
+    passing_way,
     sees_free,
-    time_to_gain,
 )
 
 
@@ -144,10 +144,7 @@ def swerve_for_bodies(
         return 0.0
     sideways = 3.5 / rules.lane_change_time
     metres = front - s + veh.length[i] + back_in + 0.8 * slow
-    out = abs(shift) / (sideways if v >= 2.0 else CREEP)
-    gains = time_to_gain(v, slow, top, PICK_UP * types.accel[t], metres)
-    seconds = out + gains + abs(shift) / sideways
-    way = max(v, slow) * out + slow * gains + metres + top * abs(shift) / sideways
+    seconds, way = passing_way(types, t, v, slow, top, metres, abs(shift), sideways)
     end = length - (v0 * v0 / (2.0 * types.decel[t]) + 2.0 * v0 + SIGHT_ROOM)
     if s + way > end or s + way + types.min_gap[t] + top * 0.5 > ahead:
         return 0.0
@@ -156,9 +153,8 @@ def swerve_for_bodies(
         return 0.0
     if within:
         return shift
-    for m in range(net.lanes.profile_start[lane], net.lanes.profile_start[lane + 1]):
-        if net.lanes.profile[m] < 0.8 * v0:
-            return 0.0  # nobody passes before a bend
+    if bends_ahead(net, lane, v0):
+        return 0.0
     other_lane = grants.opposite[lane]
     if other_lane < 0 or not sees_free(net, veh, types, order, grants, i, lane, way, seconds):
         return 0.0

@@ -47,65 +47,83 @@ def set_straight(
 
 
 @kernel
-def plan_curve(
-    x0: float,
-    y0: float,
-    ux: float,
-    uy: float,
-    x2: float,
-    y2: float,
-    vx: float,
-    vy: float,
+def plan_u_turn(
+    x0: float, y0: float, ux: float, uy: float, x2: float, y2: float, vx: float, vy: float,
     pieces: NDArray[np.float64],
-) -> int:
+) -> int:  # fmt: skip
+    """A half round between two lanes, behind a straight stretch along the one that ends first; count its pieces."""
+    dx, dy = x2 - x0, y2 - y0
+    across = abs(dx * uy - dy * ux)  # distance of the two lanes
+    ahead = dx * ux + dy * uy
+    reach = max(0.5 * across, 1.0)
+    a, b = reach + max(0.0, ahead), reach + max(0.0, -ahead)
+    ax, ay = x0 + a * ux, y0 + a * uy
+    bx, by = x2 - b * vx, y2 - b * vy
+    n = 0
+    if a > reach:
+        set_straight(pieces, n, x0, y0, x0 + (a - reach) * ux, y0 + (a - reach) * uy)
+        n += 1
+    mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
+    sx, sy = x0 + (a - reach) * ux, y0 + (a - reach) * uy
+    ex, ey = x2 - (b - reach) * vx, y2 - (b - reach) * vy
+    set_piece(pieces, n, sx, sy, ax, ay, mx, my)
+    set_piece(pieces, n + 1, mx, my, bx, by, ex, ey)
+    n += 2
+    if b > reach:
+        set_straight(pieces, n, ex, ey, x2, y2)
+        n += 1
+    return n
+
+
+@kernel
+def plan_corner(
+    x0: float, y0: float, ux: float, uy: float, x2: float, y2: float, vx: float, vy: float,
+    pieces: NDArray[np.float64],
+) -> int:  # fmt: skip
+    """One corner where the two rays meet ahead, behind a straight stretch along a much longer arm; count its pieces.
+
+    0 where they do not meet, or too far away.
+    """
+    dx, dy = x2 - x0, y2 - y0
+    cross = ux * vy - uy * vx
+    a = (dx * vy - dy * vx) / cross
+    b = (dy * ux - dx * uy) / cross
+    if not (a > 0.0 and b > 0.0 and max(a, b) < LONG_ARM * math.sqrt(dx * dx + dy * dy)):
+        return 0
+    px, py = x0 + a * ux, y0 + a * uy
+    if a > UNEQUAL * b:
+        set_straight(pieces, 0, x0, y0, x0 + (a - b) * ux, y0 + (a - b) * uy)
+        set_piece(pieces, 1, x0 + (a - b) * ux, y0 + (a - b) * uy, px, py, x2, y2)
+        return 2
+    if b > UNEQUAL * a:
+        ex, ey = x2 - (b - a) * vx, y2 - (b - a) * vy
+        set_piece(pieces, 0, x0, y0, px, py, ex, ey)
+        set_straight(pieces, 1, ex, ey, x2, y2)
+        return 2
+    set_piece(pieces, 0, x0, y0, px, py, x2, y2)
+    return 1
+
+
+@kernel
+def plan_curve(
+    x0: float, y0: float, ux: float, uy: float, x2: float, y2: float, vx: float, vy: float,
+    pieces: NDArray[np.float64],
+) -> int:  # fmt: skip
     """Lay a smooth curve from (x0, y0) along unit u to (x2, y2) along unit v; count its pieces.
 
-    pieces: (LONGEST_CURVE, 3, 2) control points, m. One corner where the two rays meet ahead and
-    the arms are alike; a straight stretch along a much longer arm; a half round for a U-turn;
-    otherwise two quadratics that meet in the middle. Source: networks.md 3.5.
+    pieces: (LONGEST_CURVE, 3, 2) control points, m. A half round for a U-turn; one corner where the two rays
+    meet; otherwise two quadratics that meet in the middle. Source: networks.md 3.5.
     """
     dx, dy = x2 - x0, y2 - y0
     chord = math.sqrt(dx * dx + dy * dy)
-    cross = ux * vy - uy * vx
     dot = ux * vx + uy * vy
-    turn = math.atan2(cross, dot)
+    turn = math.atan2(ux * vy - uy * vx, dot)
     if abs(turn) > U_TURN_ANGLE and dx * ux + dy * uy < chord:
-        across = abs(dx * uy - dy * ux)  # distance of the two lanes
-        ahead = dx * ux + dy * uy
-        reach = max(0.5 * across, 1.0)
-        a, b = reach + max(0.0, ahead), reach + max(0.0, -ahead)
-        ax, ay = x0 + a * ux, y0 + a * uy
-        bx, by = x2 - b * vx, y2 - b * vy
-        n = 0
-        if a > reach:
-            set_straight(pieces, n, x0, y0, x0 + (a - reach) * ux, y0 + (a - reach) * uy)
-            n += 1
-        mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
-        sx, sy = x0 + (a - reach) * ux, y0 + (a - reach) * uy
-        ex, ey = x2 - (b - reach) * vx, y2 - (b - reach) * vy
-        set_piece(pieces, n, sx, sy, ax, ay, mx, my)
-        set_piece(pieces, n + 1, mx, my, bx, by, ex, ey)
-        n += 2
-        if b > reach:
-            set_straight(pieces, n, ex, ey, x2, y2)
-            n += 1
-        return n
+        return plan_u_turn(x0, y0, ux, uy, x2, y2, vx, vy, pieces)
     if abs(turn) > BEND:
-        a = (dx * vy - dy * vx) / cross
-        b = (dy * ux - dx * uy) / cross
-        if a > 0.0 and b > 0.0 and max(a, b) < LONG_ARM * chord:
-            px, py = x0 + a * ux, y0 + a * uy
-            if a > UNEQUAL * b:
-                set_straight(pieces, 0, x0, y0, x0 + (a - b) * ux, y0 + (a - b) * uy)
-                set_piece(pieces, 1, x0 + (a - b) * ux, y0 + (a - b) * uy, px, py, x2, y2)
-                return 2
-            if b > UNEQUAL * a:
-                ex, ey = x2 - (b - a) * vx, y2 - (b - a) * vy
-                set_piece(pieces, 0, x0, y0, px, py, ex, ey)
-                set_straight(pieces, 1, ex, ey, x2, y2)
-                return 2
-            set_piece(pieces, 0, x0, y0, px, py, x2, y2)
-            return 1
+        n = plan_corner(x0, y0, ux, uy, x2, y2, vx, vy, pieces)
+        if n > 0:
+            return n
     if chord == 0.0 or (dx * ux + dy * uy >= chord * (1.0 - 1e-15) and dot >= 1.0 - 1e-15):
         set_straight(pieces, 0, x0, y0, x2, y2)
         return 1

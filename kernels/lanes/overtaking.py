@@ -156,6 +156,26 @@ def time_to_gain(
 
 
 @kernel
+def passing_way(
+    types: Types, t: int, v: float, slow: float, top: float, metres: float, shift: float, sideways: float
+) -> tuple[float, float]:  # fmt: skip
+    """Seconds and metres that one of type t at v takes to swerve by `shift` m, to win so many metres on `slow`, and to come back."""
+    out = shift / (sideways if v >= 2.0 else CREEP)
+    gains = time_to_gain(v, slow, top, PICK_UP * types.accel[t], metres)
+    back = shift / sideways
+    return out + gains + back, max(v, slow) * out + slow * gains + metres + top * shift / sideways
+
+
+@kernel
+def bends_ahead(net: NetworkArrays, lane: int, v0: float) -> bool:
+    """Whether a lane has a bend before which nobody at v0 passes."""
+    for m in range(net.lanes.profile_start[lane], net.lanes.profile_start[lane + 1]):
+        if net.lanes.profile[m] < 0.8 * v0:
+            return True
+    return False
+
+
+@kernel
 def stays_slow(
     net: NetworkArrays, veh: Vehicles, types: Types, j: int, lane: int, v0: float, gain: float,
     frame: int, dt: float,
@@ -225,11 +245,8 @@ def may_pass(
         and net.lanes.road[routes.stop_lane[veh.stop[i]]] == (net.lanes.road[lane])
     ):
         return -1, 0.0
-    if is_on_last_road(veh, i):
+    if is_on_last_road(veh, i) or bends_ahead(net, lane, v0):
         return -1, 0.0
-    for m in range(net.lanes.profile_start[lane], net.lanes.profile_start[lane + 1]):
-        if net.lanes.profile[m] < 0.8 * v0:
-            return -1, 0.0  # nobody passes before a bend
     top = TOP * v0
     if top - slow < FASTER:
         return -1, 0.0
@@ -246,10 +263,7 @@ def may_pass(
         shift = max(shift, 0.5 * (types.width[t] + types.width[veh.type[j]]) + SIDE)
         back_in = types.min_gap[veh.type[j]] + slow * 0.8
         metres = veh.s[j] - s + veh.length[i] + back_in
-        out = shift / (sideways if v >= 2.0 else CREEP)
-        gains = time_to_gain(v, slow, top, PICK_UP * types.accel[t], metres)
-        seconds = out + gains + shift / sideways
-        way = max(v, slow) * out + slow * gains + metres + top * shift / sideways
+        seconds, way = passing_way(types, t, v, slow, top, metres, shift, sideways)
         if s + way > end:
             return -1, 0.0
         ahead = inf

@@ -60,6 +60,21 @@ def drive_cost(cells: Cells, c: int, dx: float, dy: float) -> float:
 
 
 @kernel
+def write_chain(search: Search, end: int) -> int:
+    """Write the cells by which a search came to one, from its begin on; how many they are."""
+    count, c = 0, end
+    while c >= 0:
+        search.chain[count] = c
+        count += 1
+        c = search.before[c]
+    for k in range(count // 2):
+        other = search.chain[k]
+        search.chain[k] = search.chain[count - 1 - k]
+        search.chain[count - 1 - k] = other
+    return count
+
+
+@kernel
 def find_chain(
     cells: Cells,
     search: Search,
@@ -113,16 +128,7 @@ def find_chain(
             search.at[other, 0], search.at[other, 1] = bx, by
             push(search.key, search.node, size, cost + math.hypot(gx - bx, gy - by), other)
             size += 1
-    count, c = 0, end
-    while c >= 0:
-        search.chain[count] = c
-        count += 1
-        c = search.before[c]
-    for k in range(count // 2):
-        other = search.chain[k]
-        search.chain[k] = search.chain[count - 1 - k]
-        search.chain[count - 1 - k] = other
-    return count
+    return write_chain(search, end)
 
 
 @kernel

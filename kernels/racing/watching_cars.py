@@ -95,83 +95,105 @@ def inside_ahead(track: Track, lines: RaceLines, begin: int, look: float) -> flo
 
 
 @kernel
+def look_around(
+    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, bodies: Bodies, i: int, ray: float
+) -> tuple[int, bool, bool]:  # fmt: skip
+    """The next car in the way of car i within `ray` m, -1 for none, and whether one is beside it, left and right.
+
+    Writes limit.
+    """
+    speed, near, hit = bodies.speed[i], math.inf, -1
+    is_left, is_right = False, False
+    for k in range(cars.place.shape[0]):
+        if k == i or cars.done[k]:
+            continue
+        away = ahead_by(track, cars.progress[i], cars.progress[k])
+        length = 2.0 * types.nose[k] - types.wheelbase[k]
+        if away > ray + length or away < -ray - length:
+            continue
+        aside = cars.aside[k] - cars.aside[i]
+        apart = types.half_width[i] + types.half_width[k]
+        if abs(away) < length + BESIDE + BESIDE_TIME * abs(speed - bodies.speed[k]):
+            # in each other's wake nobody is beside anybody
+            if abs(aside) > 0.6 * apart or abs(away) < 0.8 * length:
+                is_left |= aside > 0.0 or (aside == 0.0 and k > i)
+                is_right |= aside < 0.0 or (aside == 0.0 and k < i)
+        apart += ROOM if cars.target[i] == k else KEEP
+        apart += WIDER * max(0.0, speed - bodies.speed[k])
+        if 0.0 < away < ray and abs(beside_way(lines, cars, i, k, away, length)) < apart:
+            straight = distance(bodies.x[i], bodies.y[i], bodies.x[k], bodies.y[k])
+            gap = min(away, straight) - length
+            most = following_speed(gap, bodies.speed[k], cars.headway[i])
+            cars.limit[i] = min(cars.limit[i], most)
+            if away < near:
+                near, hit = away, k
+    return hit, is_left, is_right
+
+
+@kernel
+def lock_target(
+    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, bodies: Bodies, i: int, hit: int
+) -> None:  # fmt: skip
+    """Begin to pass the car in the way, where it is slower and a side has room. Writes target, since, side."""
+    speed = bodies.speed[i]
+    free = cars.pace[i] * mixed(lines.speed, cars.place[i], 0.0)
+    faster = free > bodies.speed[hit] + cars.nerve[i] and cars.pace[i] > cars.pace[hit]
+    if (
+        cars.target[i] < 0
+        and cars.since[i] >= 0.0
+        and cars.overtakes[i]
+        and faster
+        and speed > ROLLS
+        and lines.wide[cars.place[i]]
+    ):
+        inside = inside_ahead(track, lines, cars.place[i], BEND_TIME * speed)
+        room = types.half_width[hit] + 2.0 * types.half_width[i] + 2.0 * ROOM
+        side = open_side(cars.aside[hit], cars.half[hit], inside, room)
+        if side != 0.0 and cars.wish[hit] != side:
+            cars.target[i], cars.since[i], cars.side[i] = hit, 0.0, side
+
+
+@kernel
+def release_target(
+    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, i: int, ray: float, dt: float
+) -> None:  # fmt: skip
+    """Let go who is passed, too far, or not passed in time. Writes target, since, passes."""
+    target = cars.target[i]
+    if target >= 0 or cars.since[i] < 0.0:
+        cars.since[i] += dt
+    if target < 0:
+        return
+    away = ahead_by(track, cars.progress[i], cars.progress[target])
+    behind = away < -(2.0 * types.nose[i] - types.wheelbase[i] + CLEAR)
+    late = cars.since[i] > PATIENCE or (
+        away > 2.0 * types.nose[i] + BESIDE
+        and (not lines.wide[cars.place[i]] or cars.wish[target] == cars.side[i])
+    )
+    cars.passes[i] += behind
+    if behind or late or cars.done[target] or away > 1.5 * ray:
+        cars.target[i] = -1
+        cars.since[i] = -PAUSE if late else 0.0
+
+
+@kernel
 def watch_cars(
-    track: Track,
-    lines: RaceLines,
-    cars: RaceCars,
-    types: BodyTypes,
-    bodies: Bodies,
-    dt: float,
-    lo: int,
+    track: Track, lines: RaceLines, cars: RaceCars, types: BodyTypes, bodies: Bodies, dt: float, lo: int,
     hi: int,
-) -> None:
+) -> None:  # fmt: skip
     """See who is ahead of and beside cars lo .. hi-1, lock and release targets.
 
     Reads places and speeds of all; writes target, side, since, limit, passes, wish.
     """
-    n = cars.place.shape[0]
     for i in range(lo, hi):
         cars.limit[i] = math.inf
         if cars.done[i]:
             continue
         speed = bodies.speed[i]
         ray = RAY_TIME * speed + RAY_LEAST
-        near, hit = math.inf, -1
-        is_left, is_right = False, False
-        for k in range(n):
-            if k == i or cars.done[k]:
-                continue
-            away = ahead_by(track, cars.progress[i], cars.progress[k])
-            length = 2.0 * types.nose[k] - types.wheelbase[k]
-            if away > ray + length or away < -ray - length:
-                continue
-            aside = cars.aside[k] - cars.aside[i]
-            apart = types.half_width[i] + types.half_width[k]
-            if abs(away) < length + BESIDE + BESIDE_TIME * abs(speed - bodies.speed[k]):
-                # in each other's wake nobody is beside anybody
-                if abs(aside) > 0.6 * apart or abs(away) < 0.8 * length:
-                    is_left |= aside > 0.0 or (aside == 0.0 and k > i)
-                    is_right |= aside < 0.0 or (aside == 0.0 and k < i)
-            apart += ROOM if cars.target[i] == k else KEEP
-            apart += WIDER * max(0.0, speed - bodies.speed[k])
-            if 0.0 < away < ray and abs(beside_way(lines, cars, i, k, away, length)) < apart:
-                straight = distance(bodies.x[i], bodies.y[i], bodies.x[k], bodies.y[k])
-                gap = min(away, straight) - length
-                most = following_speed(gap, bodies.speed[k], cars.headway[i])
-                cars.limit[i] = min(cars.limit[i], most)
-                if away < near:
-                    near, hit = away, k
-        if hit >= 0:
-            free = cars.pace[i] * mixed(lines.speed, cars.place[i], 0.0)
-            faster = free > bodies.speed[hit] + cars.nerve[i] and cars.pace[i] > cars.pace[hit]
-            if (
-                cars.target[i] < 0
-                and cars.since[i] >= 0.0
-                and cars.overtakes[i]
-                and faster
-                and speed > ROLLS
-                and lines.wide[cars.place[i]]
-                and not (is_left and is_right)
-            ):
-                inside = inside_ahead(track, lines, cars.place[i], BEND_TIME * speed)
-                room = types.half_width[hit] + 2.0 * types.half_width[i] + 2.0 * ROOM
-                side = open_side(cars.aside[hit], cars.half[hit], inside, room)
-                if side != 0.0 and cars.wish[hit] != side:
-                    cars.target[i], cars.since[i], cars.side[i] = hit, 0.0, side
-        target = cars.target[i]
-        if target >= 0 or cars.since[i] < 0.0:
-            cars.since[i] += dt
-        if target >= 0:
-            away = ahead_by(track, cars.progress[i], cars.progress[target])
-            behind = away < -(2.0 * types.nose[i] - types.wheelbase[i] + CLEAR)
-            late = cars.since[i] > PATIENCE or (
-                away > 2.0 * types.nose[i] + BESIDE
-                and (not lines.wide[cars.place[i]] or cars.wish[target] == cars.side[i])
-            )
-            cars.passes[i] += behind
-            if behind or late or cars.done[target] or away > 1.5 * ray:
-                cars.target[i] = -1
-                cars.since[i] = -PAUSE if late else 0.0
+        hit, is_left, is_right = look_around(track, lines, cars, types, bodies, i, ray)
+        if hit >= 0 and not (is_left and is_right):
+            lock_target(track, lines, cars, types, bodies, i, hit)
+        release_target(track, lines, cars, types, i, ray, dt)
         cars.wish[i] = cars.side[i] if cars.target[i] >= 0 else 0.0
         if is_left and is_right:  # three abreast: the one between falls back
             cars.wish[i] = 0.0

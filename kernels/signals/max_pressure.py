@@ -188,28 +188,18 @@ def clearing_letter(
 
 
 @kernel
-def relieve(
+def choose_phase(
     net: NetworkArrays, clr: Clearing, veh: Vehicles, order: Order, members: NDArray[np.int32],
-    first: int, last: int, lights: Lights, light: NDArray[np.uint8], closes: NDArray[np.float64],
-    program: int, period: float, least: float, t: float, frame: int, dt: float,
+    first: int, last: int, lights: Lights, program: int, period: float, least: float, now: float,
+    dt: float,
 ) -> bool:  # fmt: skip
-    """Show what a program under max pressure shows in a frame; whether it chose another phase.
+    """Choose the phase after the present one where it is time to, and change to it once all is cleared; whether it chose.
 
-    A choice is made every `period` s of a green, after `least` s of it. t: s, time of the frame.
-    Its connectors are members[first:last]. Writes phase, since, target, light, closes (the earliest).
+    now: s since frame 0. Writes phase, since, target.
     """
-    now = frame * dt
-    lo = net.signals.phase_start[program]
-    n = net.signals.phase_start[program + 1] - lo
-    if lights.phase[program] < 0:
-        phase = phase_at(net.signals, program, t)
-        while not clr.main[lo + phase]:
-            phase = (phase + 1) % n
-        lights.phase[program] = phase
-        lights.since[program] = now
     phase, target = int(lights.phase[program]), int(lights.target[program])
     elapsed = now - lights.since[program]
-    f = lo + phase
+    f = net.signals.phase_start[program] + phase
     chose = False
     if target < 0 and elapsed >= least - EARLY and elapsed > EARLY:
         late = elapsed - floor((elapsed + EARLY) / period) * period
@@ -231,9 +221,36 @@ def relieve(
         ):
             if not chose:
                 lights.since[program] = max(lights.since[program] + whole, now - dt)
-            lights.phase[program], phase, target = target, target, -1
-            elapsed = now - lights.since[program]
+            lights.phase[program], target = target, -1
     lights.target[program] = target
+    return chose
+
+
+@kernel
+def relieve(
+    net: NetworkArrays, clr: Clearing, veh: Vehicles, order: Order, members: NDArray[np.int32],
+    first: int, last: int, lights: Lights, light: NDArray[np.uint8], closes: NDArray[np.float64],
+    program: int, period: float, least: float, t: float, frame: int, dt: float,
+) -> bool:  # fmt: skip
+    """Show what a program under max pressure shows in a frame; whether it chose another phase.
+
+    A choice is made every `period` s of a green, after `least` s of it. t: s, time of the frame.
+    Its connectors are members[first:last]. Writes phase, since, target, light, closes (the earliest).
+    """
+    now = frame * dt
+    lo = net.signals.phase_start[program]
+    n = net.signals.phase_start[program + 1] - lo
+    if lights.phase[program] < 0:
+        phase = phase_at(net.signals, program, t)
+        while not clr.main[lo + phase]:
+            phase = (phase + 1) % n
+        lights.phase[program] = phase
+        lights.since[program] = now
+    chose = choose_phase(
+        net, clr, veh, order, members, first, last, lights, program, period, least, now, dt
+    )
+    phase, target = int(lights.phase[program]), int(lights.target[program])
+    elapsed = now - lights.since[program]
     f = lo + phase
     for m in range(first, last):
         k = members[m]
