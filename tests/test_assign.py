@@ -214,9 +214,10 @@ def test_who_switches_still_gains_when_all_others_have_switched(grid: Network) -
     side = Side(router, np.arange(300), depart, (start, old), (start, new))
     draws = np.random.default_rng(3).random(300)
     chosen = switchers([side], answers, Method(), draws, 0)
-    times = answers.to(
-        answers.counted(side, router.costs(answers.times, 0.0, 300.0), chosen.astype(float))
-    )
+    more = answers.counted(side.other, depart, chosen.astype(float))
+    more -= answers.counted(side.own, depart, chosen.astype(float))
+    assert more[0].tolist()[:2] == [-chosen.sum(), chosen.sum()] and not more[1:].any()
+    times = answers.to(more)
     assert answers.times[0, 0] > 2.5 * answers.times[0, 1]  # as it was: all gain, all would switch
     assert 60 < chosen.sum() < 240
     timed = router.costs(times, 0.0, 300.0)

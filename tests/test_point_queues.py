@@ -1,6 +1,7 @@
 """Trips through queues at the ends of lanes: free ways, lights, those who yield, full lanes."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,16 +10,23 @@ from plain_kernels import as_python
 
 import rushhour as rh
 from rushhour.kernels.core.network import GREEN, STRAIGHT
-from rushhour.kernels.routing.point_queues import ENDED, HEADWAY, load_queues
+from rushhour.kernels.routing.point_queues import ENDED, HEADWAY, count_present, load_queues
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.model import Network
 from rushhour.traffic.assignment.equilibrium import Assignment, _Solver, assign
-from rushhour.traffic.assignment.queueing import empty_queues, queued_sums
+from rushhour.traffic.assignment.queueing import (
+    LOOK,
+    LOOKS,
+    chosen_at_departure,
+    empty_queues,
+    queued_sums,
+    trip_ways,
+)
 from rushhour.traffic.assignment.switching import Method
-from rushhour.traffic.assignment.timed_ways import Sums, TimedRouter
+from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter
 from rushhour.traffic.demand.builder import DemandBuilder, Trip
 from rushhour.traffic.demand.model import WAY_GIVEN, Demand, VehicleType
-from rushhour.traffic.routing.routes import route_demand
+from rushhour.traffic.routing.routes import Ways, route_demand
 from rushhour.traffic.settings.parameters import Parameters
 
 CAR = CLASS_BIT["passenger"]
@@ -40,6 +48,10 @@ def sums_of(network: Network, demand: Demand) -> Sums:
     return queued_sums(network, demand, permission, free_times(network), 0.0, SPAN)
 
 
+def ways_of(demand: Demand) -> list[list[int]]:
+    return [demand.roads[a:b].tolist() for a, b in pairwise(demand.route_start.tolist())]
+
+
 def trips_on(ways: list[list[int]], depart: list[float]) -> Demand:
     builder = DemandBuilder()
     order = np.argsort(depart, kind="stable").tolist()
@@ -59,17 +71,18 @@ def test_who_is_alone_where_nothing_stops_takes_the_time_of_empty_roads() -> Non
     assert not sums.spent[:, others].any() and not sums.driven[:, others].any()
 
 
-def test_compiled_is_as_plain_python(grid: Network) -> None:
+@pytest.mark.parametrize("until", [60.0, 9000.0])
+def test_compiled_is_as_plain_python(grid: Network, until: float) -> None:
     demand = route_demand(grid, rh.random_trips(grid, 60, over="2min", seed=3))
-    free, permission = free_times(grid), np.full(60, CAR, np.int64)
+    ways = trip_ways(demand, np.full(60, CAR, np.uint32))
     found = []
-    for load in (load_queues, as_python(load_queues)):
+    for wrap in (lambda kernel: kernel, as_python):
         q, tables = empty_queues(grid, 60), np.zeros((2, 30, grid.n_roads))
-        end = load(
-            grid.arrays, q, demand.route_start, demand.roads, np.ascontiguousarray(demand.depart),
-            permission, free, tables[0], tables[1], 0.0, SPAN, 9000.0, 1.0,
-        )  # fmt: skip
-        assert q.counts[ENDED] == 60 and not q.size.any() and not q.is_busy.any()
+        end = wrap(load_queues)(
+            grid.arrays, q, ways, free_times(grid), tables[0], tables[1], 0.0, SPAN, 0, until, 1.0
+        )
+        assert (until < 9000.0) == bool(q.size.any()) == (q.counts[ENDED] < 60)
+        wrap(count_present)(grid.arrays, q, ways, tables[0], tables[1], 0.0, SPAN, end)
         found.append((end, tables.tobytes(), q.passed.tobytes(), q.entered.tobytes()))
     assert found[0] == found[1]
 
@@ -170,3 +183,53 @@ def test_the_first_simulation_drives_the_ways_through_queues(grid: Network) -> N
     again: Assignment = assign(grid, given, iterations=1, gap=0.0, seed=3, every_way=True)
     np.testing.assert_array_equal(again.demand.roads, given.roads)
     assert again.iterations[0].mean_time == found.iterations[0].mean_time
+
+
+@pytest.fixture(scope="module")
+def crowd(grid: Network) -> Demand:
+    """1,200 in twenty minutes, of four ways by turns: traffic stands."""
+    ways = ways_of(route_demand(grid, rh.random_trips(grid, 4, over="1s", seed=3)))
+    return trips_on([ways[i % 4] for i in range(1200)], np.arange(1200.0).tolist())
+
+
+def test_who_departs_into_a_jam_takes_another_way(grid: Network, crowd: Demand) -> None:
+    """Nobody's way changes in the first look, nor of those who may not choose; all are sooner there."""
+    solver = _Solver(grid, crowd, np.arange(1200) % 5 != 0, Parameters(), SPAN, 0.5, 0)
+    permission, free = np.full(1200, CAR, np.uint32), free_times(grid)
+    found = chosen_at_departure(grid, crowd, permission, free, 0.0, solver.trips, solver.chosen)
+    pieces, old = ways_of(found), ways_of(crowd)
+    assert pieces[: round(LOOK) + 1] == old[: round(LOOK) + 1]
+    assert pieces[::5] == old[::5]
+    assert all((a[0], a[-1]) == (b[0], b[-1]) for a, b in zip(pieces, old, strict=True))
+    links = grid.arrays.connectors
+    leads = set(zip(grid.arrays.lanes.road[links.from_lane].tolist(), grid.arrays.lanes.road[links.to_lane].tolist(), strict=True))  # fmt: skip
+    assert all(pair in leads for piece in pieces for pair in pairwise(piece))
+    assert sums_of(grid, found).spent.sum() < 0.7 * sums_of(grid, crowd).spent.sum()
+
+
+def test_the_times_that_drivers_choose_by_are_those_of_the_queues(
+    grid: Network, crowd: Demand
+) -> None:
+    """With everybody on the own way: times of the last two looks are what a loading up to then has measured."""
+    told: list[tuple[float, NDArray[np.float64]]] = []
+
+    def stay(times: NDArray[np.float64], which: slice, now: float) -> Ways:
+        told.append((now, times.copy()))
+        n = which.stop - which.start
+        return Ways(
+            np.zeros(n + 1, np.int64), np.zeros(0, np.int32), np.zeros(n), np.zeros(n, np.int64)
+        )
+
+    permission, free = np.full(1200, CAR, np.uint32), free_times(grid)
+    same = chosen_at_departure(grid, crowd, permission, free, 0.0, np.arange(1200), stay)
+    np.testing.assert_array_equal(same.roads, crowd.roads)
+    assert [now for now, _ in told] == np.arange(0.0, 1200.0, LOOK).tolist()
+    assert np.isnan(told[0][1]).all()
+    q, ways = empty_queues(grid, 1200), trip_ways(crowd, permission)
+    tables, looks = np.zeros((2, 14, grid.n_roads)), round(840.0 / LOOK)
+    load_queues(grid.arrays, q, ways, free, tables[0], tables[1], 0.0, LOOK, 0, 840.5, 1.0)
+    count_present(grid.arrays, q, ways, tables[0], tables[1], 0.0, LOOK, 840.0)
+    both = Sums(*(np.stack((one.sum(axis=0), one[looks - LOOKS :].sum(axis=0))) for one in tables))
+    both.driven[:] *= grid.arrays.roads.length
+    assert told[looks][0] == 840.0
+    np.testing.assert_allclose(told[looks][1], both.times(grid, ALIKE)[1], rtol=1e-9)

@@ -63,6 +63,16 @@ class Queues(NamedTuple):
     counts: NDArray[np.int64]  # (COUNTS,)
 
 
+class TripWays(NamedTuple):
+    """The ways of n trips, in order of departure: of trip i roads[start[i]:end[i]]."""
+
+    start: NDArray[np.int64]  # (n,)
+    end: NDArray[np.int64]  # (n,)
+    roads: NDArray[np.int32]
+    depart: NDArray[np.float64]  # (n,) s
+    permission: NDArray[np.int64]  # (n,) bit of each one's class
+
+
 @kernel
 def leads_to(net: NetworkArrays, lane: int, road: int) -> int:
     """A connector from a lane to a road, -1 without one."""
@@ -137,8 +147,7 @@ def goes_now(net: NetworkArrays, k: int, t: float) -> int:
 def is_free(
     net: NetworkArrays,
     q: Queues,
-    start: NDArray[np.int64],
-    roads: NDArray[np.int32],
+    ways: TripWays,
     k: int,
     t: float,
 ) -> bool:
@@ -153,7 +162,7 @@ def is_free(
         if head < 0 or q.ready[head] > t + GAP:
             continue
         p = q.place[head] + 1
-        if p == start[head + 1] or roads[p] != net.lanes.road[net.connectors.to_lane[other]]:
+        if p == ways.end[head] or ways.roads[p] != net.lanes.road[net.connectors.to_lane[other]]:
             continue
         told = goes_now(net, other, t)
         if told == FIRST or told == YIELDS:
@@ -162,14 +171,11 @@ def is_free(
 
 
 @kernel
-def leave(
+def count_time(
     q: Queues, spent: NDArray[np.float64], vehicles: NDArray[np.float64], i: int, road: int, begin: float,
     span: float, when: float,
 ) -> None:  # fmt: skip
-    """Trip i, at the head of its lane, leaves it at a time, s: time and share of the way by interval, as they passed."""
-    lane = q.lane[i]
-    q.first[lane] = q.behind[i]
-    q.size[lane] -= 1
+    """Add what trip i spent on its road up to a time, s: time and share of the way by interval, as they passed."""
     came, drives = q.entered[i], max(q.ready[i] - q.entered[i], 1e-9)
     row = max(int((came - begin) / span), 0)
     while row < spent.shape[0]:
@@ -182,10 +188,38 @@ def leave(
 
 
 @kernel
-def ask_to_depart(q: Queues, start: NDArray[np.int64], roads: NDArray[np.int32], i: int) -> None:
+def count_present(
+    net: NetworkArrays, q: Queues, ways: TripWays, spent: NDArray[np.float64], vehicles: NDArray[np.float64],
+    begin: float, span: float, now: float,
+) -> None:  # fmt: skip
+    """Add what all who are on a road have spent there until now, s; who ends there, until it is at its end."""
+    for lane in range(q.first.shape[0]):
+        i, road = q.first[lane], net.lanes.road[lane]
+        for _ in range(q.size[lane]):
+            until = max(now, q.entered[i])
+            if q.place[i] + 1 >= ways.end[i]:
+                until = min(until, q.ready[i])
+            count_time(q, spent, vehicles, i, road, begin, span, until)
+            i = q.behind[i]
+
+
+@kernel
+def leave(
+    q: Queues, spent: NDArray[np.float64], vehicles: NDArray[np.float64], i: int, road: int, begin: float,
+    span: float, when: float,
+) -> None:  # fmt: skip
+    """Trip i, at the head of its lane, leaves it at a time, s."""
+    lane = q.lane[i]
+    q.first[lane] = q.behind[i]
+    q.size[lane] -= 1
+    count_time(q, spent, vehicles, i, road, begin, span, when)
+
+
+@kernel
+def ask_to_depart(q: Queues, ways: TripWays, i: int) -> None:
     """Trip i waits for room on its first road, behind those who do."""
-    road = roads[start[i]]
-    q.place[i] = start[i]
+    road = ways.roads[ways.start[i]]
+    q.place[i] = ways.start[i]
     q.behind[i] = -1
     if q.waiting[road] < 0:
         q.waiting[road] = i
@@ -203,14 +237,13 @@ def ask_to_depart(q: Queues, start: NDArray[np.int64], roads: NDArray[np.int32],
 
 @kernel
 def depart_waiting(
-    net: NetworkArrays, q: Queues, start: NDArray[np.int64], roads: NDArray[np.int32],
-    permission: NDArray[np.int64], free: NDArray[np.float64], road: int, t: float,
+    net: NetworkArrays, q: Queues, ways: TripWays, free: NDArray[np.float64], road: int, t: float
 ) -> None:  # fmt: skip
     """Put those onto a road who wait to depart there, as long as it has room."""
     while q.waiting[road] >= 0:
         i = q.waiting[road]
-        then = roads[q.place[i] + 1] if q.place[i] + 1 < start[i + 1] else -1
-        lane = lane_towards(net, q, road, then, permission[i])
+        then = ways.roads[q.place[i] + 1] if q.place[i] + 1 < ways.end[i] else -1
+        lane = lane_towards(net, q, road, then, ways.permission[i])
         if lane >= 0 and q.size[lane] >= room_on(net, lane):
             return
         q.waiting[road] = q.behind[i]
@@ -222,8 +255,7 @@ def depart_waiting(
 
 @kernel
 def move_head(
-    net: NetworkArrays, q: Queues, start: NDArray[np.int64], roads: NDArray[np.int32],
-    permission: NDArray[np.int64], free: NDArray[np.float64], spent: NDArray[np.float64],
+    net: NetworkArrays, q: Queues, ways: TripWays, free: NDArray[np.float64], spent: NDArray[np.float64],
     vehicles: NDArray[np.float64], lane: int, begin: float, span: float, t: float, dt: float,
 ) -> bool:  # fmt: skip
     """Let the head of a lane go on, if it may at t, s; whether it did."""
@@ -233,7 +265,7 @@ def move_head(
     road = net.lanes.road[lane]
     p = q.place[i] + 1
     when = max(q.ready[i], t - dt)
-    if p >= start[i + 1]:
+    if p >= ways.end[i]:
         leave(q, spent, vehicles, i, road, begin, span, q.ready[i])
         q.lane[i] = -1
         q.counts[ENDED] += 1
@@ -241,18 +273,18 @@ def move_head(
     if q.open_from[lane] > t:
         return False
     when = max(when, q.open_from[lane])
-    k = leads_to(net, lane, roads[p])
+    k = leads_to(net, lane, ways.roads[p])
     headway = HEADWAY
     if k >= 0:
         told = goes_now(net, k, t)
-        if told == WAITS or (told == YIELDS and not is_free(net, q, start, roads, k, t)):
+        if told == WAITS or (told == YIELDS and not is_free(net, q, ways, k, t)):
             return False
         if told == AT_END and t - q.ready[i] < HEADWAY:
             return False
         if net.connectors.must_stop[k]:
             headway = STOP_HEADWAY
-    then = roads[p + 1] if p + 1 < start[i + 1] else -1
-    ahead = lane_towards(net, q, roads[p], then, permission[i])
+    then = ways.roads[p + 1] if p + 1 < ways.end[i] else -1
+    ahead = lane_towards(net, q, ways.roads[p], then, ways.permission[i])
     waited = t - q.ready[i]
     if ahead >= 0 and q.size[ahead] >= room_on(net, ahead) and waited < PATIENCE:
         return False
@@ -269,40 +301,38 @@ def move_head(
         on = net.lanes.length[n + k] / net.lanes.speed[n + k]
     q.place[i] = p
     late = STARTING if when - q.ready[i] > STOOD else 0.0
-    come_onto(q, i, ahead, when + on, late + free[roads[p]])
+    come_onto(q, i, ahead, when + on, late + free[ways.roads[p]])
     return True
 
 
 @kernel
-def earliest(q: Queues, start: NDArray[np.int64], lane: int) -> float:
+def earliest(q: Queues, ways: TripWays, lane: int) -> float:
     """When the head of a lane may go at the earliest, s."""
     i = q.first[lane]
-    if q.place[i] + 1 >= start[i + 1]:
+    if q.place[i] + 1 >= ways.end[i]:
         return float(q.ready[i])
     return float(max(q.ready[i], q.open_from[lane]))
 
 
 @kernel
 def load_queues(
-    net: NetworkArrays, q: Queues, start: NDArray[np.int64], roads: NDArray[np.int32],
-    depart: NDArray[np.float64], permission: NDArray[np.int64], free: NDArray[np.float64],
-    spent: NDArray[np.float64], vehicles: NDArray[np.float64], begin: float, span: float, until: float,
-    dt: float,
+    net: NetworkArrays, q: Queues, ways: TripWays, free: NDArray[np.float64], spent: NDArray[np.float64],
+    vehicles: NDArray[np.float64], begin: float, span: float, first: int, until: float, dt: float,
 ) -> float:  # fmt: skip
-    """Let all trips go through, in steps of dt s; returns when the last one had ended, s, at most `until`.
+    """Let trips go through, in steps of dt s from step `first` on, until all have ended or `until`, s; returns when, s.
 
-    Way i is roads[start[i]:start[i+1]], trips by departure. Reads net, ways, depart, permission, free (r,) s of empty
-    roads; writes q, and adds to spent (rows, r) s and vehicles (rows, r) of each interval.
+    Reads net, ways, free (r,) s of empty roads; writes q, and adds to spent (rows, r) s and vehicles (rows, r) of each
+    interval what those had there who left a road. May go on where it ended.
     """
-    n, step = depart.shape[0], 0
+    n, step = ways.depart.shape[0], first
     while q.counts[ENDED] < n and begin + step * dt < until:
         t = begin + step * dt
-        while q.counts[DEPARTED] < n and depart[q.counts[DEPARTED]] <= t:
-            ask_to_depart(q, start, roads, int(q.counts[DEPARTED]))
+        while q.counts[DEPARTED] < n and ways.depart[q.counts[DEPARTED]] <= t:
+            ask_to_depart(q, ways, int(q.counts[DEPARTED]))
         kept = 0
         for x in range(q.counts[FULL]):
             road = q.full[x]
-            depart_waiting(net, q, start, roads, permission, free, road, t)
+            depart_waiting(net, q, ways, free, road, t)
             if q.waiting[road] >= 0:
                 q.full[kept] = road
                 kept += 1
@@ -312,21 +342,16 @@ def load_queues(
             lane = q.busy[x]
             due = q.due[x] <= t
             while due and q.size[lane] > 0 and move_head(
-                net, q, start, roads, permission, free, spent, vehicles, lane, begin, span, t, dt
+                net, q, ways, free, spent, vehicles, lane, begin, span, t, dt
             ):  # fmt: skip
                 pass
             if q.size[lane] > 0:
                 q.busy[kept] = lane
-                q.due[kept] = earliest(q, start, lane) if due else q.due[x]
+                q.due[kept] = earliest(q, ways, lane) if due else q.due[x]
                 kept += 1
             else:
                 q.is_busy[lane] = False
             x += 1
         q.counts[BUSY] = kept
         step += 1
-    end = begin + step * dt
-    for lane in range(q.first.shape[0]):  # who has not ended: what it took so far
-        while q.size[lane] > 0:
-            i, road = q.first[lane], net.lanes.road[lane]
-            leave(q, spent, vehicles, i, road, begin, span, max(end, q.entered[i]))
-    return end
+    return begin + step * dt

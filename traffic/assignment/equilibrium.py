@@ -20,9 +20,16 @@ from numpy.typing import NDArray
 from rushhour.roadnets.classes import CLASS_BIT
 from rushhour.roadnets.errors import DemandError, ParameterError
 from rushhour.roadnets.model import Network
-from rushhour.traffic.assignment.queueing import queued_sums
+from rushhour.traffic.assignment.queueing import chosen_at_departure, queued_sums
 from rushhour.traffic.assignment.switching import Method, Side, answers_of, switchers
-from rushhour.traffic.assignment.timed_ways import ALIKE, Sums, TimedRouter, measured_sums, pooled
+from rushhour.traffic.assignment.timed_ways import (
+    ALIKE,
+    Sums,
+    TimedRouter,
+    measured_sums,
+    merged,
+    pooled,
+)
 from rushhour.traffic.demand.model import WAY_FOUND, WAY_GIVEN, WAY_OPEN, Demand, want_trips
 from rushhour.traffic.liveness.standstill import patience_of
 from rushhour.traffic.measures.measuring import Measures
@@ -39,9 +46,10 @@ SPAN: Final = 300.0  # s of an interval
 LONGEST_MEMORY: Final = 0.9  # weight of the past, so that the first simulations are forgotten
 SLOWER: Final = 1.05  # times the mean time of the best iteration: where there is more to gain as well, the step was too long
 BY_GAP: Final = Method()
+STANDS: Final = 5.0  # times what empty roads take: traffic stands
 LOADINGS: Final = 8  # of queues at most, before the first simulation
 FIRST_PART: Final = 0.05  # of the wanted gap, at which these end
-RULES: Final = "7"  # of iterations: another number where the same settings come to other ways
+RULES: Final = "8"  # of iterations: another number where the same settings come to other ways
 
 
 @dataclass
@@ -274,6 +282,8 @@ class _Solver:
         self.trips = np.flatnonzero(free)
         bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
         self.permission = bits[demand.type[self.trips]]
+        start = demand.route_start
+        self.ends = demand.roads[start[:-1][self.trips]], demand.roads[start[1:][self.trips] - 1]
         self.routers = {
             bit: TimedRouter(network, bit, int((self.permission == bit).sum()))
             for bit in np.unique(self.permission).tolist()
@@ -282,20 +292,26 @@ class _Solver:
     def opened(self, demand: Demand, method: Method, gap: float) -> Demand:
         """The demand of the first simulation: the same iterations, with queues at lights instead of a simulation.
 
-        They end at a part of the wanted gap. Of these ways, those of the least gap.
+        Where traffic stands on the ways of empty roads, they begin with ways that drivers choose as they depart in the
+        queues: from a jam of all, who finds a faster way stands in it. They end at a part of the wanted gap. Of these
+        ways, those of the least gap.
         """
         from tqdm.auto import tqdm
 
         free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
         free[np.isinf(free)] = 0.0
         bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
+        permission = bits[demand.type]
         best, found, sums = np.inf, demand, None
         bar = tqdm(total=LOADINGS, desc="ways through queues", unit=" times", delay=1.0, leave=False, disable=None)  # fmt: skip
         with bar:
             for number in range(LOADINGS):
-                new = queued_sums(
-                    self.network, demand, bits[demand.type], free, self.begin, self.span
-                )
+                new = queued_sums(self.network, demand, permission, free, self.begin, self.span)
+                if number == 0 and new.spent.sum() > STANDS * free[demand.roads].sum():
+                    demand = chosen_at_departure(
+                        self.network, demand, permission, free, self.begin, self.trips, self.chosen
+                    )
+                    new = queued_sums(self.network, demand, permission, free, self.begin, self.span)
                 sums = new if sums is None else sums.mixed(new, memory(number))
                 own, ways, fastest = self.compared(demand, sums.times(self.network, ALIKE))
                 now = relative_gap(own, fastest)
@@ -307,6 +323,17 @@ class _Solver:
                     break
                 demand, _ = self.switched(demand, ways, sums, method, number)
         return found
+
+    def chosen(self, times: Floats, which: slice, now: float) -> Ways:
+        """The fastest ways at travel times of now, s, of some of the trips that may choose."""
+        places, found = [], []
+        for bit, router in self.routers.items():
+            mine = np.flatnonzero(self.permission[which] == bit)
+            timed = router.costs(times[None], now, self.span)
+            first, last = (ends[which][mine] for ends in self.ends)
+            places.append(mine)
+            found.append(router.ways(timed, first, last, np.full(mine.size, now)))
+        return merged(places, found)
 
     def simulated(self, demand: Demand) -> tuple[Sums, tuple[float, float, int]]:
         """Drive ways: what came of it by road and interval, mean time, total delay, trips left."""
@@ -334,8 +361,7 @@ class _Solver:
             start, roads = pooled(demand.route_start, demand.roads, trips)
             depart = np.ascontiguousarray(demand.depart[trips])
             own[mine] = router.walked(timed, start, roads, depart)[0]
-            first = np.ascontiguousarray(roads[start[:-1]])
-            last = np.ascontiguousarray(roads[start[1:] - 1])
+            first, last = (ends[mine] for ends in self.ends)
             ways[bit] = router.ways(timed, first, last, depart)
             fastest[mine] = np.minimum(ways[bit].cost, own[mine])
         return own, ways, fastest

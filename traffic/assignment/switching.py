@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.routing.timed_astar import TimedCosts
 from rushhour.roadnets.errors import ParameterError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.assignment.timed_ways import ALIKE, LONGEST, Sums, TimedRouter
@@ -81,17 +80,15 @@ class Answers(NamedTuple):
             left = after
         return found
 
-    def counted(self, side: "Side", timed: TimedCosts, share: Floats) -> Floats:
-        """Vehicles more, by interval and road, when such a share of each trip of a class (q,) switches."""
+    def counted(
+        self, way: tuple[NDArray[np.int64], NDArray[np.int32]], entered: Floats, share: Floats
+    ) -> Floats:
+        """Vehicles by interval and road, (r, n), of such a share of each of q ways. entered: s, of each of their roads."""
         rows, n = self.times.shape
-        found = np.zeros(rows * n)
-        for way, sign in ((side.own, -1.0), (side.other, 1.0)):
-            start, roads = way
-            entered = side.router.walked(timed, start, roads, side.depart)[1]
-            row = np.floor((entered - self.begin) / self.span).astype(np.int64)
-            place = np.clip(row, 0, rows - 1) * n + roads
-            found += np.bincount(place, np.repeat(sign * share, np.diff(start)), rows * n)
-        return found.reshape(rows, n)
+        row = np.floor((entered - self.begin) / self.span).astype(np.int64)
+        place = np.clip(row, 0, rows - 1) * n + way[1]
+        found = np.bincount(place, np.repeat(share, np.diff(way[0])), rows * n)
+        return np.asarray(found.reshape(rows, n), np.float64)
 
 
 def answers_of(network: Network, sums: Sums, free: Floats, begin: float, span: float) -> Answers:
@@ -134,12 +131,15 @@ def switchers(
         more = np.zeros(answers.times.shape)
         for side in sides:
             timed = side.router.costs(times, answers.begin, answers.span)
-            own = side.router.walked(timed, *side.own, side.depart)[0]
-            other = side.router.walked(timed, *side.other, side.depart)[0]
+            own, left = side.router.walked(timed, *side.own, side.depart)
+            other, taken = side.router.walked(timed, *side.other, side.depart)
             may = (own > 0.0) & (np.diff(side.other[0]) > 0)
             gain = np.divide(own - other, own, out=np.zeros(own.size), where=may)
             mine = share[side.places]
             mine += (method.probability(gain, number) - mine) * 2.0 / (k + 2.0)
             share[side.places] = mine
-            more += answers.counted(side, timed, np.where(may, mine, 0.0))
+            part = np.where(may, mine, 0.0)
+            more += answers.counted(side.own, left, -part) + answers.counted(
+                side.other, taken, part
+            )
     return np.asarray(share > draws)

@@ -110,7 +110,7 @@ class TimedRouter:
             pieces.append(_taken(found, soon))
         left = np.flatnonzero(open_ones)
         found = self._searched(self._stairs, timed, starts[left], goals[left], depart[left])
-        return _merged([*places, left], [*pieces, found]) if pieces else found
+        return merged([*places, left], [*pieces, found]) if pieces else found
 
     def _stairs_of(self, timed: TimedCosts, begin: float, pairs: int) -> Stairs:
         """A hierarchy of the least that each road takes in two hours."""
@@ -150,9 +150,16 @@ def pooled(
     start: NDArray[np.int64], roads: NDArray[np.int32], which: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Some of the ways roads[start[i]:start[i+1]], one after the other, in the order of `which`."""
-    sizes = np.diff(start)[which]
+    return gathered(start[:-1][which], start[1:][which], roads)
+
+
+def gathered(
+    start: NDArray[np.int64], end: NDArray[np.int64], roads: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The ways roads[start[i]:end[i]], one after the other."""
+    sizes = end - start
     begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-    return begins, roads[np.repeat(start[which] - begins[:-1], sizes) + np.arange(begins[-1])]
+    return begins, roads[np.repeat(start - begins[:-1], sizes) + np.arange(begins[-1])]
 
 
 def _taken(ways: Ways, which: NDArray[np.bool_]) -> Ways:
@@ -161,7 +168,7 @@ def _taken(ways: Ways, which: NDArray[np.bool_]) -> Ways:
     return Ways(start, roads, ways.cost[which], ways.closed[which])
 
 
-def _merged(places: list[NDArray[np.int64]], pieces: list[Ways]) -> Ways:
+def merged(places: list[NDArray[np.int64]], pieces: list[Ways]) -> Ways:
     """Ways of parts of the trips as those of all. places: of the ways of each part."""
     order = np.argsort(np.concatenate(places))
     sizes = np.concatenate([np.diff(piece.start) for piece in pieces])
