@@ -5,6 +5,7 @@ python bench/ranks.py equal [--cases grid,town] [--ranks 2,3,4] [--threads 1,2] 
 python bench/ranks.py scaling [--ranks 1,2,4,8,16] [--vehicles 2000] [--frames N]
 python bench/ranks.py reckon [--ranks 2,4,8,16] [--vehicles 2000] [--before N]
 python bench/ranks.py divide [--ranks 100,1000] [--side 60]
+python bench/ranks.py country [--ranks 4] [--cities 1] [--side 12] [--room 22] [--work DIR]
 python bench/ranks.py share [--ranks 4] [--cities 1] [--side 12] [--part N] [--frames N] [--work DIR]
 
 `equal` compares the state hash of every frame, or of every Nth; what is in DIR already is not run again;
@@ -12,7 +13,8 @@ with --busy there is traffic everywhere from the first frame on, and commands ar
 grid that grows with the number of ranks, and tells the processor time of each rank without what it
 spends in messages, waiting included: where cores are few, ranks wait. `reckon` steps the grid of so many
 ranks in one process, and counts whom each would own, and see of the others. `divide` divides a grid of
-`side` times `side` signals. `share` divides a country of cities among so many ranks; one rank steps the
+`side` times `side` signals. `country` makes a country of cities with a vehicle on every `room` m of lane,
+divides it, and steps it in this process. `share` divides such a country among so many ranks; one rank steps the
 part of one of them beside a second that has all the rest, and writes all that it receives to a file in
 DIR, unless it is there; then it is stepped again alone, from the file, and must come to the same.
 """
@@ -34,7 +36,7 @@ from rushhour.traffic.profiling.conditions import cores
 
 RANKS = {
     "equal": [2, 3, 4], "scaling": [1, 2, 4, 8, 16], "reckon": [2, 4, 8, 16], "divide": [100, 1000],
-    "share": [4],
+    "country": [4], "share": [4],
 }  # fmt: skip
 ROW = 318  # bytes of a vehicle before a frame; what is decided of it, 65, comes on top
 CASES = "grid,ring,town,joined,badhersfeld,krems"
@@ -153,9 +155,33 @@ def divided(options: argparse.Namespace) -> None:
         )  # fmt: skip
 
 
+def of_country(options: argparse.Namespace) -> None:
+    """A row for each step from a country's map to its frames."""
+    from ranks_country import tell_country
+
+    make_map(options)
+    tell_country(options.work, options.cities, options.side, options.room, options.ranks)
+
+
+def make_map(options: argparse.Namespace) -> None:
+    """Have the map of a country in the folder; where it is made, by a process of its own."""
+    from country import file_of
+
+    options.work.mkdir(parents=True, exist_ok=True)
+    if file_of(options.work, options.cities, options.side).exists():
+        return
+    task = {
+        "ranks": 1, "folder": str(options.work), "cities": options.cities, "side": options.side,
+    }  # fmt: skip
+    found = run(task, 1, "country.py")
+    print(
+        f"map made: {found['seconds']:.1f} s of CPU, {found['peak_mb']:.0f} MB at most", flush=True
+    )
+
+
 def share(options: argparse.Namespace) -> None:
     """For each number of ranks the share of one of them, replayed: a row for each kind of frame."""
-    options.work.mkdir(parents=True, exist_ok=True)
+    make_map(options)
     for ranks in options.ranks:
         part = ranks // 2 if options.part is None else options.part
         task = {
@@ -178,7 +204,7 @@ def tell_share(found: dict[str, Any]) -> None:
     task = found["task"]
     print(
         f"part {task['share']} of {task['parts']}: {found['lane_km']:.1f} km of lane, of "
-        f"{found['lanes']:,} lanes and {found['vehicles']:,} vehicles; made in {found['made_s']:.1f} s, "
+        f"{found['lanes']:,} lanes and {found['vehicles']:,} vehicles; read in {found['read_s']:.1f} s, "
         f"built in {found['built_s']:.1f} s, {found['built_mb']:.0f} MB, {found['peak_mb']:.0f} MB at most; "
         f"the same bits in {len(found['rows'])} frames"
     )
@@ -231,9 +257,10 @@ def main() -> None:
     options = parser.parse_args()
     options.ranks = options.ranks or RANKS[options.what]
     options.frames = options.frames or (10_000 if options.what == "equal" else 200)
-    options.side = options.side or (12 if options.what == "share" else 60)
+    options.side = options.side or (60 if options.what == "divide" else 12)
     {
-        "equal": equal, "scaling": scaling, "reckon": reckon, "divide": divided, "share": share,
+        "equal": equal, "scaling": scaling, "reckon": reckon, "divide": divided,
+        "country": of_country, "share": share,
     }[options.what](options)  # fmt: skip
 
 

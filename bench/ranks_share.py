@@ -11,7 +11,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from country import country
+from country import kept
 from numpy.typing import NDArray
 from ranks_messages import Recording, Replay, ShareError
 from ranks_world import Timed
@@ -35,9 +35,9 @@ def memory(what: str) -> float:
     raise OSError(f"/proc/self/status has no {what}")
 
 
-def network_of(task: dict[str, Any]) -> Network:
-    """The country of a task."""
-    return country(task["cities"], task["side"])
+def metres_of(network: Network) -> float:
+    """All lanes of its roads."""
+    return float(network.arrays.lanes.length[: network.n_road_lanes].sum())
 
 
 def opened(task: dict[str, Any], network: Network, comm: Any) -> World:
@@ -45,8 +45,7 @@ def opened(task: dict[str, Any], network: Network, comm: Any) -> World:
 
     Of two ranks the first has the share, the second all other parts.
     """
-    metres = float(network.arrays.lanes.length[: network.n_road_lanes].sum())
-    demand = vehicles_on_road(network, int(metres / task["room"]), seed=1)
+    demand = vehicles_on_road(network, int(metres_of(network) / task["room"]), seed=1)
     parts = divide(network, empty_demand(), task["parts"])
     two = np.where(parts == task["share"], 0, 1)
     return World(network, demand, dt=0.25, seed=7, comm=comm, parts=two)
@@ -79,7 +78,7 @@ def unread(world: World) -> ExitStack:
 def stepped(world: World, frames: int, comm: Recording | Replay) -> list[list[float]]:
     """Of each frame: all have come together, ms of processor time without messages, bytes received, own
     vehicles, copies, MB of the process."""
-    domain, found, kept = world.sim.domain, [], unread(world)
+    domain, found, in_parts = world.sim.domain, [], unread(world)
     for frame in range(frames):
         received, apart = comm.received, comm.seconds
         begun = process_time()
@@ -91,21 +90,19 @@ def stepped(world: World, frames: int, comm: Recording | Replay) -> list[list[fl
             world.sim.n - mine.size, memory("VmRSS"),
         ])  # fmt: skip
         comm.mark(frame, sum_of(world, mine).tobytes())
-    del kept
+    del in_parts
     return found
 
 
 def recorded(task: dict[str, Any], comm: Any) -> dict[str, Any] | None:
     """Step it on two ranks; the first writes its messages to task["file"] and returns its frames."""
-    network = network_of(task)
+    network = kept(Path(task["file"]).parent, task["cities"], task["side"])
     if comm.rank:
-        world = opened(
-            task, network, Timed(comm)
-        )  # as the first it makes no communicator of its own
-        kept = unread(world)
+        world = opened(task, network, Timed(comm))  # which, as a Recording, is not duplicated
+        in_parts = unread(world)
         for _ in range(task["frames"]):
             world.step()
-        del kept
+        del in_parts
         return None
     head = {"task": task, "network": fingerprint(network)}
     recording = Recording(comm, Path(task["file"]), head)
@@ -118,7 +115,7 @@ def replayed(file: Path) -> dict[str, Any]:
     """Step the share of a file again, alone. Raises ShareError where it does not come to the same."""
     replay = Replay(file)
     task, times = replay.head["task"], [process_time()]
-    network = network_of(task)
+    network = kept(file.parent, task["cities"], task["side"])
     if fingerprint(network) != replay.head["network"]:
         raise ShareError(f"{file}: it was recorded on another network; record it anew")
     times.append(process_time())
@@ -129,7 +126,7 @@ def replayed(file: Path) -> dict[str, Any]:
     return {
         "rows": rows, "peak_mb": memory("VmHWM"), "built_mb": built_mb, "task": task,
         "roads": network.n_roads, "lanes": network.n_lanes, "vehicles": len(world.demand),
-        "made_s": times[1] - times[0], "built_s": times[2] - times[1],
+        "read_s": times[1] - times[0], "built_s": times[2] - times[1],
         "lane_km": world.sim.domain.division.facts["lane_km"][0],
         "sum": sum_of(world, own(world)).tobytes().hex(),
     }  # fmt: skip

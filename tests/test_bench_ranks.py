@@ -12,8 +12,9 @@ from mpi_ranks import TESTS, needs_mpi, on_ranks
 
 sys.path.append(str(TESTS.parent / "bench"))
 
+from country import kept
 from ranks_messages import ShareError
-from ranks_share import network_of, opened, replayed, sum_of
+from ranks_share import opened, replayed, sum_of
 from ranks_world import run
 
 from rushhour.traffic.demand.model import empty_demand
@@ -67,7 +68,7 @@ def test_a_share_that_is_replayed_alone_is_that_part_of_the_whole_world(share: P
     assert min(own) > 50 and min(copies) > 5
     assert received[40] > 318 * 0.7 * found["vehicles"] and max(received[2:40]) < received[40] / 2
     task = found["task"]
-    network = network_of(task)
+    network = kept(share.parent, task["cities"], task["side"])
     world = opened(task, network, None)
     world.step(task["frames"])
     mine = owners(network, divide(network, empty_demand(), 4)).lane == task["share"]

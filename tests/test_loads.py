@@ -1,5 +1,7 @@
 """The load of a lane is that of the frame's sort, whoever departs in it."""
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,22 @@ def test_how_many_places_there_are_at_first_leaves_no_trace(
         narrow.step()
         assert roomy.state_hash() == narrow.state_hash()
     assert grown >= 4
+
+
+def test_arrays_that_were_outgrown_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of kernels kept them, as much memory again as the vehicles of now take."""
+    monkeypatch.setattr("rushhour.traffic.sim.sim.CAPACITY", 16)
+    world, outgrown = crowded(), []
+    grow = Sim.grow
+
+    def watched(sim: Sim) -> None:
+        outgrown.extend(weakref.ref(a) for a in (*sim.veh, sim.order.slot, sim.waiting.older))
+        grow(sim)
+
+    monkeypatch.setattr(Sim, "grow", watched)
+    world.step(10)
+    assert len(outgrown) > 200
+    assert not [each() for each in outgrown if each() is not None]
 
 
 def test_a_world_that_was_brought_back_knows_its_loads() -> None:

@@ -71,12 +71,14 @@ def random_trips(
     pieces: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * trips
     for t in range(len(vehicle_types)):
         _draw_ways(network, vehicle_types[t], np.flatnonzero(kind == t), seed, min_distance, pieces)
+    sizes = np.array([piece.size for piece in pieces], np.int64)
     return _demand(
         network,
         vehicle_types,
         depart,
         kind,
-        pieces,
+        np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))),
+        np.concatenate([*pieces, np.zeros(0, np.int32)]),
         walker=False,
         lane=LANE_FREE,
         position=POS_BASE,
@@ -102,18 +104,16 @@ def random_walkers(
     number = np.arange(count)
     depart = np.sort(begin + over_s * uniform_all(seed, number, 0, STREAM + 2))
     kind = _drawn_types(seed, count, vehicle_types, shares)
-    pieces: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * count
+    first = np.zeros(count, np.int32)
     for t, vehicle_type in enumerate(vehicle_types):
         mine = np.flatnonzero(kind == t)
         if not mine.size:
             continue
         roads, heap = _road_weights(network, vehicle_type, need_exit=True)
-        pick = roads[np.searchsorted(heap, uniform_all(seed, mine, 0, STREAM), side="right")]
-        for i, road in zip(mine.tolist(), pick.tolist(), strict=True):
-            pieces[i] = np.array([road], np.int32)
+        first[mine] = roads[np.searchsorted(heap, uniform_all(seed, mine, 0, STREAM), side="right")]
     return _demand(
-        network, vehicle_types, depart, kind, pieces, walker=True, lane=LANE_RANDOM,
-        position=POS_RANDOM_FREE,
+        network, vehicle_types, depart, kind, np.arange(count + 1), first, walker=True,
+        lane=LANE_RANDOM, position=POS_RANDOM_FREE,
     )  # fmt: skip
 
 
@@ -291,15 +291,14 @@ def _demand(
     types: Sequence[VehicleType],
     depart: NDArray[np.float64],
     kind: NDArray[np.int32],
-    pieces: list[NDArray[np.int32]],
+    start: NDArray[np.int64],
+    roads: NDArray[np.int32],
     *,
     walker: bool,
     lane: int,
     position: int,
 ) -> Demand:
     n = depart.size
-    sizes = np.array([piece.size for piece in pieces], np.int64)
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
     return Demand(
         types=tuple(types),
         ids=tuple(str(i) for i in range(n)),
@@ -308,7 +307,7 @@ def _demand(
         walker=np.full(n, walker),
         routed=np.full(n, True),
         route_start=start,
-        roads=np.concatenate([*pieces, np.zeros(0, np.int32)]),
+        roads=roads,
         route_choice=open_choice(start),
         depart_lane=np.full(n, lane, np.int32),
         depart_pos=np.zeros(n),

@@ -293,13 +293,20 @@ def new(kind: type[S], sizes: Mapping[str, int], **given: Any) -> S:
         rows = field.extra + (1 if field.by == ONE else sizes[field.by])
         shape = (rows, field.columns) if field.columns > 1 else (rows,)
         dtype = dtype_of(kind.__annotations__[field.name])
-        arrays[field.name] = np.full(shape, field.fill, dtype, order="F")
+        arrays[field.name] = filled(shape, field.fill, dtype)
     return cast(S, cast(Any, kind)(**arrays))
+
+
+def filled(shape: tuple[int, ...], fill: float, dtype: Any) -> NDArray[Any]:
+    """An array of one value, column after column; zeros take no memory until they are written."""
+    if fill == 0:
+        return np.zeros(shape, dtype, order="F")
+    return np.full(shape, fill, dtype, order="F")
 
 
 def grown(array: NDArray[Any], size: int, fill: float = 0) -> NDArray[Any]:
     """A copy with `size` entries along its first axis, the new ones filled."""
-    new_rows = np.full((size, *array.shape[1:]), fill, array.dtype, order="F")
+    new_rows = filled((size, *array.shape[1:]), fill, array.dtype)
     new_rows[: array.shape[0]] = array
     return new_rows
 

@@ -6,6 +6,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.compiling.address_tables import forget_states
 from rushhour.kernels.core.order import sort_all, sort_by_lane
 from rushhour.kernels.core.repacking import plan_moves
 from rushhour.kernels.core.vehicles import MAX_LANES, TASKS, Types, Vehicles
@@ -216,6 +217,9 @@ class Sim:
         self.order = with_room(self.order, VEHICLE, capacity)
         self.other_order = state.other_order(self.order)
         self.waiting = with_room(self.waiting, VEHICLE, capacity)
+        # Whoever remembers the arrays of before would keep as much memory again.
+        self._packed, self._columns = None, ()
+        forget_states()
 
     # --- vehicles --------------------------------------------------------------------------
 
