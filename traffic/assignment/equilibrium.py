@@ -281,13 +281,16 @@ class _Solver:
         self.begin = float(np.floor(demand.depart[0] / span) * span)
         self.trips = np.flatnonzero(free)
         bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
-        self.permission = bits[demand.type[self.trips]]
+        self.classes = bits[demand.type]  # of all trips
+        self.permission = self.classes[self.trips]
         start = demand.route_start
         self.ends = demand.roads[start[:-1][self.trips]], demand.roads[start[1:][self.trips] - 1]
         self.routers = {
             bit: TimedRouter(network, bit, int((self.permission == bit).sum()))
             for bit in np.unique(self.permission).tolist()
         }
+        self.free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
+        self.free[np.isinf(self.free)] = 0.0  # s, of empty roads
 
     def opened(self, demand: Demand, method: Method, gap: float) -> Demand:
         """The demand of the first simulation: the same iterations, with queues at lights instead of a simulation.
@@ -298,10 +301,7 @@ class _Solver:
         """
         from tqdm.auto import tqdm
 
-        free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
-        free[np.isinf(free)] = 0.0
-        bits = np.array([CLASS_BIT[kind.vehicle_class] for kind in demand.types], np.uint32)
-        permission = bits[demand.type]
+        free, permission = self.free, self.classes
         best, found, sums = np.inf, demand, None
         bar = tqdm(total=LOADINGS, desc="ways through queues", unit=" times", delay=1.0, leave=False, disable=None)  # fmt: skip
         with bar:
@@ -386,9 +386,7 @@ class _Solver:
             sides.append(
                 Side(router, places, depart, pooled(demand.route_start, demand.roads, trips), other)
             )
-        free = np.min([router.graph.cost for router in self.routers.values()], axis=0)
-        free[np.isinf(free)] = 0.0
-        answers = answers_of(self.network, sums, free, self.begin, self.span)
+        answers = answers_of(self.network, sums, self.free, self.begin, self.span)
         return switchers(sides, answers, method, _draws(self.seed, number, self.trips.size), number)
 
     def with_ways(self, demand: Demand, ways: dict[int, Ways], chosen: NDArray[np.bool_]) -> Demand:
