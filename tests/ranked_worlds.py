@@ -170,11 +170,18 @@ def weaving(comm: Any) -> World:
     return World(weaving_section(120.0, 25.0), builder.build(), seed=1, comm=comm)
 
 
+def steered(comm: Any) -> World:
+    """Among a crowd a fifth steer, up to a quota."""
+    network = generate("grid", rows=3, columns=8, lanes=2, control="signals")
+    given = Parameters({"steered.share": 0.2, "quota.steered": 30})
+    return World(network, crowd(network, 150, 200, 40.0), parameters=given, seed=7, comm=comm)
+
+
 WORLDS: dict[str, Callable[[Any], World]] = {
     "lanes": lanes, "town": town, "pressure": pressure, "jam": jam, "buses": buses,
     "other ways": other_ways,
     "checked": checked, "drift": drift, "full": full, "held": held,
-    "turns": turns, "weaving": weaving,
+    "turns": turns, "weaving": weaving, "steered": steered,
 }  # fmt: skip
 # By when all has happened that ranks must not change: a bus stops, quotas run out, drivers arrive.
 FRAMES = dict.fromkeys(WORLDS, 200) | {

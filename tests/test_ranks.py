@@ -15,8 +15,7 @@ from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.demand.random_trips import random_trips
 from rushhour.traffic.ranks.parts import distances, divide, groups_of, owners
-from rushhour.traffic.ranks.refused import PARAMETERS, QUOTAS, RankError
-from rushhour.traffic.settings.quotas import GROUP, NAMES
+from rushhour.traffic.ranks.refused import RankError
 from rushhour.traffic.world import World
 
 # Of each world the share of frames that is stepped in parts, at least; commands look at the whole.
@@ -33,6 +32,7 @@ MOSTLY = {
     "held": 0.8,
     "turns": 0.97,
     "weaving": 0.97,
+    "steered": -1.0,  # in no frame
 }
 
 # Without quotas, what others do with them and what `run` does on ranks: make soak.
@@ -60,6 +60,7 @@ HAPPENS = [
     ("buses", "stops_made", 0), ("jam", "minds_changed", 50), ("jam", "cycles_found", 0),
     ("other ways", "rerouted", 20), ("held", "minds_changed", 5), ("held", "lane_changes", 200),
     ("turns", "minds_changed", 20), ("turns", "rerouted", 20),
+    ("steered", "arrived", 20),
 ]  # fmt: skip
 SOME = [name if name == "three" else pytest.param(name, marks=pytest.mark.soak) for name in ON]
 
@@ -184,24 +185,6 @@ class TwoRanks:
     """As much of a communicator as is looked at before anything is refused."""
 
     rank, size = 0, 2
-
-
-def test_each_quota_is_done_on_ranks_or_refused() -> None:
-    refused = {name for name in NAMES if GROUP + name in PARAMETERS}
-    assert refused == set(NAMES) - set(QUOTAS)
-
-
-@pytest.mark.parametrize("given", ["steered.share", "quota.steered"])
-def test_parameters_that_ranks_do_not_do_are_refused_by_name(given: str) -> None:
-    from rushhour.traffic.settings.parameters import Parameters
-
-    value = 5 if given.startswith("quota") else 0.5
-    assert any(given.startswith(begin) for begin in PARAMETERS)
-    with pytest.raises(RankError, match=f"{given} on several ranks: .*; leave it out, or start it"):
-        World(
-            generate("grid", rows=2, columns=2), parameters=Parameters({given: value}),
-            comm=TwoRanks(),
-        )  # fmt: skip
 
 
 def test_a_budget_is_refused_on_ranks() -> None:

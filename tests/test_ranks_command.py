@@ -1,11 +1,11 @@
-"""`mpiexec -n N rushhour run`: what is done, what is refused, and what an error ends."""
+"""`mpiexec -n N rushhour run`: what it comes to, what is recorded, and what an error ends."""
 
 import json
 import os
 import signal
 import subprocess
 import time
-from argparse import ArgumentParser
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -16,93 +16,17 @@ import numpy as np
 import pytest
 from mpi_ranks import needs_mpi, on_ranks, started, typed_on_ranks
 
-from rushhour.cli.command_line import main, make_parser
+from rushhour.cli.command_line import main
 from rushhour.cli.ranks import SLEEPS, ranks_told, share_cores
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.storage import load, save
-from rushhour.traffic.ranks.refused import OPTIONS, SCENARIO
 from rushhour.traffic.recording.measure_file import EXPORTED, read_table
 from rushhour.traffic.recording.run_file import RunFile
 from rushhour.traffic.recording.verifying import verify
-from rushhour.traffic.scenarios.scenario import Scenario
-
-# --- what is refused ------------------------------------------------------------------------
-
-DONE = {
-    "help", "network", "demand", "demand_period", "demand_scale", "demand_profile", "demand_matrix", "trips",
-    "over", "begin", "dt", "seed", "threads", "parameters", "ignore_options", "skip_bad_trips", "vehicles",
-    "parameter_files", "policy", "signals", "keep_routes", "routing", "duration", "until_empty",
-    "give_up_after", "record", "record_every", "record_mode", "keyframe_every", "record_precision",
-    "record_packing", "record_fields", "record_max", "on_full", "resume", "at", "output", "close",
-    "picture", "json", "reroute", "reroute_period", "check", "measure", "loop", "section", "queue",
-    "record_region", "seeds",
-}  # fmt: skip
-
-
-def options_of_run() -> dict[str, Any]:
-    commands: Any = make_parser()._subparsers
-    run: ArgumentParser = commands._group_actions[0].choices["run"]
-    return {action.dest: action for action in run._actions}
-
-
-def test_every_option_of_run_is_done_or_refused() -> None:
-    options = options_of_run()
-    assert set(options) == DONE | set(OPTIONS) and not DONE & set(OPTIONS)
-    assert set(SCENARIO) <= {field for field in Scenario.__dataclass_fields__}
-
-
-VALUES = {
-    "steered": ["10%"], "quotas": ["steered=5"], "budget": ["5ms"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_an_option_that_ranks_do_not_do_is_refused_by_name(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PMI_SIZE", "3")
-    option = options_of_run()[name].option_strings[0]
-    assert main(["run", "nowhere.h5", option, *VALUES[name]]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"rushhour: error: {option} on several ranks: {OPTIONS[name]}; leave it")
-    assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize("what", ["steered.share=0.1", "quota.steered=5"])
-@pytest.mark.parametrize(
-    "words", [["nowhere.h5", "--trips", "5", "--over", "9s"], ["--resume", "nowhere.h5"]]
-)
-def test_parameters_that_ranks_do_not_do_are_refused_before_anything_is_read(
-    words: list[str], what: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PMI_SIZE", "3")
-    assert main(["run", *words, "--set", what]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"rushhour: error: {what.split('=')[0]} on several ranks: ")
-
-
-def test_only_the_first_rank_says_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PMI_SIZE", "3")
-    monkeypatch.setenv("PMI_RANK", "2")
-    assert main(["run", "nowhere.h5", "--budget", "5ms"]) == 2
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("words", [["view", "run.h5"], ["info", "a.h5"], ["demo"]])
-def test_other_commands_are_not_divided(
-    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
-    assert main(words) == 2
-    assert f"{words[0]} on 4 ranks: only `rushhour run` is divided" in capsys.readouterr().err
-
-
-# --- the command line -----------------------------------------------------------------------
 
 RUN = ("-m", "rushhour", "run")
+TABLES = ("events", "signals", "trips")  # of a run
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +59,12 @@ def seeds_words(grid: Path) -> list[object]:
     """Runs with quotas, of which each seed is another one."""
     words = [grid, "--trips", 200, "--over", "1min", "--duration", "40s", "--json"]
     return [*words, "--quota", "routing=1", "--set", "gridlock.change_mind_after=3"]
+
+
+def steered_words(grid: Path) -> list[object]:
+    """A run in which three in ten steer, up to a quota, at steps of a thirtieth of a second."""
+    words = [*words_of(grid), "--duration", "20s", "--keyframe-every", "10s"]
+    return [*words, "--steered", "30%", "--quota", "steered=20"]
 
 
 class CutOff(NamedTuple):
@@ -207,6 +137,7 @@ def on_two(grid: Path, merged: Path) -> dict[str, Any]:
         ],
         "a": [*short, grid.with_name("a.h5")],
         "b": [*short, grid.with_name("b.h5")],
+        "steered": ["run", *steered_words(grid), "--record", grid.with_name("steered.h5")],
     }  # fmt: skip
     told = typed_on_ranks(2, *lines.values())
     return dict(zip(lines, map(json.loads, told), strict=True))
@@ -248,8 +179,8 @@ def test_ranks_sleep_while_they_wait_where_cores_are_fewer(
         assert environment == (given | SLEEPS if sleeps else given)
 
 
-def same_recording(path: Path, other: Path) -> None:
-    """All that is recorded of two runs is the same, but where places were rounded to."""
+def same_recording(path: Path, other: Path, tables: Sequence[str] = TABLES) -> None:
+    """All that is recorded of two runs is the same, but where places were rounded to. tables: with rows."""
     with RunFile(path) as one, RunFile(other) as two:
         assert one.complete and two.complete
         for name in ("frames", "times", "counts", "digests"):
@@ -266,12 +197,13 @@ def same_recording(path: Path, other: Path) -> None:
         assert len(one.keyframes) == len(two.keyframes)
         for i in range(len(one.keyframes)):
             assert one.keyframes.state_hash(i) == two.keyframes.state_hash(i)
-        for table in ("events", "signals", "trips"):
+        for table in TABLES:
             rows = [
                 list(zip(*map(list, run.table(table).columns.values()), strict=True))
                 for run in (one, two)
             ]
-            assert sorted(rows[0]) == sorted(rows[1]) and len(rows[0]) > 10, table
+            assert sorted(rows[0]) == sorted(rows[1]), table
+            assert table not in tables or len(rows[0]) > 10, table
 
 
 @needs_mpi
@@ -303,6 +235,22 @@ def test_a_run_on_ranks_is_recorded_as_by_one_process_verified_merged_and_resume
         assert len(run.keyframes) >= 4 and verify(run).same
     for name in ("parted", "merged"):
         assert on_two[name]["state_hash"] == one["state_hash"], name
+
+
+@needs_mpi
+def test_bodies_that_steer_do_so_on_ranks_as_in_one_process_and_are_recorded(
+    grid: Path, on_two: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone, parted = tmp_path / "alone.h5", grid.with_name("steered.h5")
+    assert main(["run", *map(str, steered_words(grid)), "--record", str(alone)]) == 0
+    one, two = json.loads(capsys.readouterr().out), on_two["steered"]
+    for name in ("state_hash", "vehicles", "trips", "steered", "quotas", "vehicle_updates"):
+        assert two[name] == one[name], name
+    assert one["steered"]["vehicles"] > 5
+    assert (two["ranks"]["frames_in_parts"], two["ranks"]["frames_of_all"]) == (0, 600)
+    same_recording(alone, parted, ["events"])  # nobody arrives in 20 s
+    with RunFile(parted) as run:
+        assert verify(run).same
 
 
 @needs_mpi

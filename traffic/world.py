@@ -44,7 +44,7 @@ from rushhour.traffic.measures.trip_log import TripLog
 from rushhour.traffic.outside.bodies import Bodies
 from rushhour.traffic.outside.poses import PoseKeeper
 from rushhour.traffic.passing_on import asked, passed_on, read_from
-from rushhour.traffic.ranks.refused import refuse_parameters
+from rushhour.traffic.ranks.refused import refuse_budget
 from rushhour.traffic.readings.lanes_and_trips import Readings
 from rushhour.traffic.readings.vehicle_table import VehicleTable
 from rushhour.traffic.readings.vehicles_and_totals import Telling
@@ -121,7 +121,7 @@ class World(Played):
         if routing is not None:
             parameters = parameters.with_(**{"routing.choice": routing})
         if comm is not None and comm.size > 1:
-            refuse_parameters(parameters, budget)
+            refuse_budget(budget)
         seed = whole_seed(seed)
         self.calibration: dict[str, Any] = {}  # what quotas were chosen from, for a budget
         if budget is not None:

@@ -5,9 +5,8 @@ from math import isnan
 from typing import Any, Final
 
 from rushhour.cli.progress import compile_bar
-from rushhour.cli.ranks import communicator, ranks_told
+from rushhour.cli.ranks import communicator
 from rushhour.roadnets.errors import RunError
-from rushhour.traffic.ranks.refused import refuse_parameters
 from rushhour.traffic.scenarios.scenario import Scenario, ScenarioError
 from rushhour.traffic.words.durations import clock, seconds
 
@@ -24,7 +23,6 @@ def resume(args: argparse.Namespace, report: bool) -> tuple[int, dict[str, Any]]
     from rushhour.cli.one_run import drive, given_fields, say
     from rushhour.traffic.recording.resuming import resume_open, want_network
     from rushhour.traffic.recording.run_file import RunFile
-    from rushhour.traffic.settings.parameters import Parameters
 
     for name in _OF_THE_FILE:
         if getattr(args, name) not in (None, []) and getattr(args, name) is not False:
@@ -34,8 +32,6 @@ def resume(args: argparse.Namespace, report: bool) -> tuple[int, dict[str, Any]]
     fields = given_fields(args)
     others = dict(fields.pop("parameters", ()))
     seed = fields.pop("seed", None)
-    if ranks_told() > 1:
-        refuse_parameters(Parameters(others))
     comm = communicator()
     say(args, "reading the run")
     with compile_bar(), RunFile(args.resume) as run:

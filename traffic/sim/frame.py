@@ -88,6 +88,7 @@ class Frame(Part):
             or last > first
             or control.is_busy()
             or self.bodies.are_there()
+            or self.steering.on
             or self._may_be_full()
         )
 
