@@ -1,5 +1,6 @@
 """Whose is what: the parts of all ranks, what each sees of the others', and what it is told of it."""
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,9 +76,8 @@ class Division(Part):
         self.loads = np.flatnonzero(wide & ~self.near)
         whole = (np.uint64(1) << network.arrays.roads.lane_count.astype(np.uint64)) - np.uint64(1)
         self.foreign = np.where(self.who.road == rank, np.uint64(0), whole)
-        self.roads_of = [np.flatnonzero(self.who.road == r) for r in range(comm.size)]
-        self.all = self.kept(rank, np.ones(network.n_lanes, np.bool_))
-        self.all_of = [self.kept(r, self.all.near) for r in range(comm.size)]
+        self.roads_of = by_rank(self.who.road, comm.size)
+        self.all_of = self._all_kept(comm.size)
         self.neighbours = self._neighbours(comm)
         self.border = np.zeros(
             network.n_lanes, np.bool_
@@ -93,11 +93,9 @@ class Division(Part):
         planned = told_by_all(comm, self.loads)
         found, n = [], self.network.n_lanes
         road = self.who.lane
-        seen_here = some_of(self.sight)
         comes_here = comes_to(self.network, self.own)
-        for r in range(comm.size):
-            if r == comm.rank:
-                continue
+        near_of = [at[np.isinf(far[:, 0])] for at, far in zip(lanes, metres, strict=True)]
+        for r in self._tied(comm, lanes, near_of, planned):
             theirs = Sight(*(np.zeros(n) for _ in Sight._fields))
             for each, values in zip(theirs, metres[r].T, strict=True):
                 each[lanes[r]] = values
@@ -110,19 +108,46 @@ class Division(Part):
             sent, got = self.kept(comm.rank, near), self.kept(r, self.near)
             loads_sent = np.flatnonzero(loads & self.near)
             loads_got = np.flatnonzero(mine & near)
-            ties = (sent.exits, sent.connectors, got.exits, got.connectors, loads_sent, loads_got)
-            if (
-                any(each.size for each in ties)
-                or (some_of(theirs) & self.own).any()
-                or seen_here[road == r].any()
-            ):
-                near_road = roads_seen(self.network, theirs)
-                found.append(
-                    Neighbour(
-                        r, theirs, near_road, sent, got, loads_sent, loads_got, asks_sent, asks_got
-                    )
+            near_road = roads_seen(self.network, theirs)
+            found.append(
+                Neighbour(
+                    r, theirs, near_road, sent, got, loads_sent, loads_got, asks_sent, asks_got
                 )
+            )
         return found
+
+    def _tied(
+        self, comm: Any, lanes: list[Places], near_of: list[Places], planned: list[Places]
+    ) -> list[int]:
+        """The ranks that are told something by this one, or tell it, by what each sees, sees whole, and has
+        loads of: lists of lanes, so that there may be many ranks and lanes."""
+        n, who, rank = self.network.n_road_lanes, self.who, comm.rank
+        tied = np.zeros(comm.size, np.bool_)
+        tied[who.exit[self.near[:n]]] = True
+        tied[who.lane[self.near | some_of(self.sight)]] = True
+        loads = np.zeros(self.network.n_lanes, np.bool_)
+        loads[self.loads] = True
+        mine = self.own | loads
+        mine[:n] |= who.exit == rank
+        for r in range(comm.size):
+            tied[r] |= (
+                self.own[lanes[r]].any() or mine[near_of[r]].any() or self.near[planned[r]].any()
+            )
+        tied[rank] = False
+        return [int(r) for r in np.flatnonzero(tied)]
+
+    def _all_kept(self, ranks: int) -> list[Kept]:
+        """What each rank remembers anywhere."""
+        net, n, who = self.network.arrays, self.network.n_road_lanes, self.who
+        there = np.zeros(who.group.size, np.bool_)
+        there[groups_of(net)[net.connectors.intersection]] = True
+        near = np.ones(self.network.n_lanes, np.bool_)
+        of_rank = zip(
+            by_rank(who.exit, ranks), by_rank(who.lane[:n], ranks), by_rank(who.lane[n:], ranks),
+            by_rank(np.where(there, who.group, ranks), ranks), by_rank(who.road[self.several], ranks),
+            strict=True,
+        )  # fmt: skip
+        return [Kept(*places, near, r) for r, places in enumerate(of_rank)]
 
     def kept(self, rank: int, near: NDArray[np.bool_]) -> Kept:
         """What a rank remembers there."""
@@ -141,6 +166,13 @@ class Division(Part):
             near=near,
             rank=rank,
         )  # fmt: skip
+
+
+def by_rank(owner: Places, ranks: int) -> list[Places]:
+    """The places of each rank, ascending; owner: the rank of each place, others than these of none."""
+    order = np.argsort(owner, kind="stable")
+    ends = np.searchsorted(owner[order], np.arange(ranks + 1))
+    return [order[a:b] for a, b in pairwise(ends)]
 
 
 def comes_to(network: Network, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
