@@ -6,6 +6,7 @@ import pytest
 from rushhour.kernels.core.vehicles import Vehicles
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.random_trips import vehicles_on_road
+from rushhour.traffic.ranks.exchange import free_slots
 from rushhour.traffic.ranks.packing import Rows, aligned
 from rushhour.traffic.sim.state import new_vehicles
 from rushhour.traffic.world import World
@@ -41,3 +42,14 @@ def test_packed_vehicles_arrive_as_they_were(veh: Vehicles, n: int) -> None:
 def test_rows_are_as_wide_as_their_fields(veh: Vehicles) -> None:
     width = sum(array.itemsize * int(np.prod(array.shape[1:])) for array in veh)
     assert Rows(veh).size == width
+
+
+@pytest.mark.parametrize("size", [0, 5, 70_000, 200_000])
+@pytest.mark.parametrize("free", [0.0, 0.3, 1.0])
+def test_the_first_free_slots_are_found_piece_by_piece(size: int, free: float) -> None:
+    lane = np.where(np.random.default_rng(size).random(size) < free, -1, 3).astype(np.int32)
+    all_free = np.flatnonzero(lane < 0)
+    for wanted in (0, 1, size // 4, size):
+        found = free_slots(lane, wanted)
+        assert found.size >= min(wanted, all_free.size)
+        np.testing.assert_array_equal(found, all_free[: found.size])

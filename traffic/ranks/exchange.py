@@ -4,7 +4,7 @@ To each neighbour one message before a frame; all to all where everybody needs e
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from rushhour.traffic.sim.sim import Sim
 
 Slots = NDArray[np.int32]
+PIECE: Final = 1 << 16  # slots
+
+
+def free_slots(lane: Slots, wanted: int) -> Slots:
+    """The first free slots: at least as many as are wanted, or all that there are.
+
+    Piece by piece: a rank of many has places for all vehicles, and most of them are free.
+    """
+    found, count, at = [np.zeros(0, np.int64)], 0, 0
+    while count < wanted and at < lane.size:
+        found.append(at + np.flatnonzero(lane[at : at + PIECE] < 0))
+        count += found[-1].size
+        at += PIECE
+    return np.concatenate(found).astype(np.int32)
 
 
 class Exchange(Part):
@@ -200,12 +214,8 @@ class Exchange(Part):
         count = [each.size // size for each in came]
         total = sum(count)
         if total > free.size:
-            while True:
-                found = np.flatnonzero(sim.veh.lane < 0)
-                if found.size >= total:
-                    break
+            while (free := free_slots(sim.veh.lane, total)).size < total:
                 sim.grow()
-            free = found.astype(np.int32)
         slots = free[:total]
         at = 0
         for each, n in zip(came, count, strict=True):
