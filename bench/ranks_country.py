@@ -13,14 +13,13 @@ import numpy as np
 from country import kept
 from numpy.typing import NDArray
 from ranks_share import memory, metres_of
+from ranks_world import copies_of
 
-from rushhour.kernels.core.halos import pick_seen
 from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.demand.random_trips import vehicles_on_road
 from rushhour.traffic.ranks.division import Division
 from rushhour.traffic.ranks.exchange import Exchange
-from rushhour.traffic.ranks.parts import divide, facts, groups_of, owners
-from rushhour.traffic.ranks.sight import groups_to_run, sight
+from rushhour.traffic.ranks.parts import divide, facts, owners
 from rushhour.traffic.world import World
 
 LOOKED_AT = 10  # ranks, one in so many
@@ -41,23 +40,11 @@ def step(what: str) -> Iterator[list[str]]:
 
 def halos(world: World, group: NDArray[np.int64], ranks: int) -> tuple[list[int], list[float], int]:
     """Own vehicles, and copies by own vehicles, of some ranks; lanes that the last of them sees."""
-    network, sim = world.network, world.sim
-    lanes, veh, who = network.arrays.lanes, sim.veh, owners(network, group)
-    here = np.flatnonzero(veh.lane >= 0).astype(np.int32)
-    lane = veh.lane[here]
-    count = np.bincount(who.lane[lane], minlength=ranks)
-    ahead, out = np.full(lanes.length.size, -np.inf), np.zeros(here.size, np.int32)
-    own, copies, some = [], [], 0
-    for rank in range(ranks // (2 * LOOKED_AT), ranks, max(1, ranks // LOOKED_AT)):
-        mine = who.lane == rank
-        seen = sight(
-            sim, mine, groups_to_run(sim, mine, who.group == rank), groups_of(network.arrays)
-        )
-        some = int(((seen.start > 0.0) | (seen.end > 0.0) | (seen.first > 0.0))[~mine].sum())
-        found = pick_seen(veh, lanes, seen, here[~mine[lane]], ahead, out)
-        own.append(int(count[rank]))
-        copies.append(found / max(1, own[-1]))
-    return own, copies, some
+    some = range(ranks // (2 * LOOKED_AT), ranks, max(1, ranks // LOOKED_AT))
+    found = list(copies_of(world, group, some))
+    seen, mine = found[-1][2], owners(world.network, group).lane == some[-1]
+    lanes = int(((seen.start > 0.0) | (seen.end > 0.0) | (seen.first > 0.0))[~mine].sum())
+    return [own for own, _, _ in found], [copies / max(1, own) for own, copies, _ in found], lanes
 
 
 class Silent:

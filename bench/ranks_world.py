@@ -6,13 +6,14 @@ Run by ranks.py, for several ranks under mpiexec.
 import json
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scenarios import SCENARIOS, data_base
 from worlds import process_figures
 
@@ -25,7 +26,7 @@ from rushhour.traffic.demand.builder import merge
 from rushhour.traffic.demand.model import empty_demand
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
 from rushhour.traffic.ranks.parts import divide, facts, groups_of, owners
-from rushhour.traffic.ranks.sight import groups_to_run, sight
+from rushhour.traffic.ranks.sight import Sight, groups_to_run, sight
 from rushhour.traffic.scenarios.opening import opened as scenario_of
 from rushhour.traffic.scenarios.opening import scenario_demand, scenario_network
 from rushhour.traffic.settings.parameters import Parameters
@@ -154,23 +155,29 @@ def wide_grid(vehicles: int) -> Setup:
     return network, demand, {"routing.choice": "free-flow"}  # so that stepping is measured
 
 
-def reckoned(vehicles: int, ranks: int, before: int) -> tuple[Any, Any]:
-    """How many vehicles each rank would own, and see of the others, (ranks,) each."""
+def copies_of(
+    world: World, group: NDArray[np.int64], ranks: Iterable[int]
+) -> Iterator[tuple[int, int, Sight]]:
+    """Of some ranks own vehicles, copies of the others', and what each sees. group: the rank of each grant group."""
+    sim, arrays = world.sim, world.network.arrays
+    veh, lanes, who = sim.veh, arrays.lanes, owners(world.network, group)
+    here = np.flatnonzero(veh.lane >= 0).astype(np.int32)
+    lane = veh.lane[here]
+    ahead, out = np.full(lanes.length.size, -np.inf), np.zeros(here.size, np.int32)
+    for rank in ranks:
+        mine = who.lane == rank
+        seen = sight(sim, mine, groups_to_run(sim, mine, who.group == rank), groups_of(arrays))
+        others = here[~mine[lane]]
+        yield here.size - others.size, int(pick_seen(veh, lanes, seen, others, ahead, out)), seen
+
+
+def reckoned(vehicles: int, ranks: int, before: int) -> Any:
+    """How many vehicles each rank would own, and see of the others, (2, ranks)."""
     world = opened({"vehicles": vehicles}, None)
     world.step(before)
-    sim, lanes = world.sim, world.network.arrays.lanes
-    who = owners(world.network, divide(world.network, world.demand, ranks))
-    veh, here = sim.veh, np.flatnonzero(sim.veh.lane >= 0)
-    lane = veh.lane[here]
-    own, copies = np.bincount(who.lane[lane], minlength=ranks), np.zeros(ranks)
-    ahead, out = np.full(lanes.length.size, -np.inf), np.zeros(here.size, np.int32)
-    for rank in range(ranks):
-        mine = who.lane == rank
-        runs = groups_to_run(sim, mine, who.group == rank)
-        seen = sight(sim, mine, runs, groups_of(world.network.arrays))
-        others = here[~mine[lane]].astype(np.int32)
-        copies[rank] = pick_seen(veh, lanes, seen, others, ahead, out)
-    return own, copies
+    group = divide(world.network, world.demand, ranks)
+    found = [(own, copies) for own, copies, _ in copies_of(world, group, range(ranks))]
+    return np.array(found).T
 
 
 def division(side: int, ranks: int) -> dict[str, Any]:

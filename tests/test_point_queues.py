@@ -210,7 +210,7 @@ def test_who_departs_into_a_jam_takes_another_way(grid: Network, crowd: Demand) 
 def test_the_times_that_drivers_choose_by_are_those_of_the_queues(
     grid: Network, crowd: Demand
 ) -> None:
-    """With everybody on the own way: times of the last two looks are what a loading up to then has measured."""
+    """With everybody on the own way: times of the last looks are what a loading up to then has measured."""
     told: list[tuple[float, NDArray[np.float64]]] = []
 
     def stay(times: NDArray[np.float64], which: slice, now: float) -> Ways:

@@ -36,8 +36,8 @@ def who_stands_beside(
     """Who has left the lane before connector k by another one, and stands with its rear still on that; -1: nobody.
 
     The connectors out of one lane lie on each other at first: what `diverge_queue` asks before a grant, by what a run file
-    knows. last_on: who is last on a lane, -1 nobody; rear: m on its
-    lane, negative where it hangs over onto what is behind. Of several the one that is nearest.
+    knows. Of several the one that is nearest. last_on: who is last on a lane, -1 nobody; rear: m on its lane, negative
+    where it hangs over onto what is behind.
     """
     n_road_lanes, lane = net.lanes.out_start.size - 1, net.connectors.from_lane[k]
     found = []

@@ -60,11 +60,8 @@ def queued_sums(
 
     free: (n_roads,) s, of empty roads. Stops on the way are left out.
     """
-    q, ways, net = (
-        empty_queues(network, len(demand)),
-        trip_ways(demand, permission),
-        network.arrays,
-    )
+    q, ways = empty_queues(network, len(demand)), trip_ways(demand, permission)
+    net = network.arrays
     until = float(demand.depart[-1]) + LONGER
     shape = (int((until - begin) / span) + 1, network.n_roads)
     spent, vehicles = np.zeros(shape), np.zeros(shape)
