@@ -39,6 +39,7 @@ RANKS = {
     "country": [4], "share": [4],
 }  # fmt: skip
 ROW = 318  # bytes of a vehicle before a frame; what is decided of it, 65, comes on top
+LOOKS = 40  # frames between two in which rings are looked for, steps of 0.25 s
 CASES = "grid,ring,town,joined,badhersfeld,krems"
 
 
@@ -210,8 +211,10 @@ def tell_share(found: dict[str, Any]) -> None:
     )
     print("frames         number      own  copies  ms of CPU  (most)  KB received   MB")
     rows = found["rows"]
+    later = [(at, row) for at, row in enumerate(rows) if at > 1 and not row[0]]
     kinds = {
-        "the first two": rows[:2], "in parts": [row for row in rows[2:] if not row[0]],
+        "the first two": rows[:2], "in parts": [row for at, row in later if at % LOOKS],
+        "and for rings": [row for at, row in later if not at % LOOKS],
         "all together": [row for row in rows[2:] if row[0]],
     }  # fmt: skip
     for kind, frames in kinds.items():

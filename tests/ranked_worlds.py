@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ from rushhour.traffic.checker import Checker
 from rushhour.traffic.demand.builder import DemandBuilder, Trip, merge
 from rushhour.traffic.demand.model import LANE_BEST, SPEED_MAX, VehicleType
 from rushhour.traffic.demand.random_trips import random_trips, vehicles_on_road
+from rushhour.traffic.liveness.standstill import StandstillError
 from rushhour.traffic.measures.detectors import Loop, Section
 from rushhour.traffic.measures.measuring import Measures
 from rushhour.traffic.settings.parameters import Parameters
 from rushhour.traffic.world import World
 
 JUMPS = 60  # frame
+STUCK = "stuck"  # what is told in place of the story of a world
 MEASURED = {"lanes", "town", "pressure", "buses", "drift", "held"}
 LOOKED_AT = 130  # frame in which a keyframe would be written
 
@@ -170,6 +173,26 @@ def weaving(comm: Any) -> World:
     return World(weaving_section(120.0, 25.0), builder.build(), seed=1, comm=comm)
 
 
+def strewn(network: Any, ranks: int) -> Any:
+    """The rank of each grant group where each crossing is another rank's than the next."""
+    return np.arange(network.arrays.intersections.group_start.size - 1) % ranks
+
+
+def rings(policy: str, comm: Any) -> World:
+    """A jam that nobody gets out of by a change of mind, strewn over the ranks, looked through every second."""
+    network = generate("grid", rows=4, columns=8, length=60.0, control="priority")
+    given = Parameters(
+        {
+            "gridlock.act_after": 6.0, "gridlock.change_mind_after": 1000.0, "gridlock.policy": policy,
+            "gridlock.turn_off_after": 1000.0, "gridlock.wait_for_period": 1.0,
+        }
+    )  # fmt: skip
+    return World(
+        network, crowd(network, 1300, 700, 40.0), parameters=given, dt=0.5, seed=2, comm=comm,
+        parts=None if comm is None else strewn(network, comm.size),
+    )  # fmt: skip
+
+
 def steered(comm: Any) -> World:
     """Among a crowd a fifth steer, up to a quota."""
     network = generate("grid", rows=3, columns=8, lanes=2, control="signals")
@@ -182,10 +205,12 @@ WORLDS: dict[str, Callable[[Any], World]] = {
     "other ways": other_ways,
     "checked": checked, "drift": drift, "full": full, "held": held,
     "turns": turns, "weaving": weaving, "steered": steered,
+    "rings rotate": partial(rings, "rotate"), "rings reroute": partial(rings, "reroute"),
 }  # fmt: skip
 # By when all has happened that ranks must not change: a bus stops, quotas run out, drivers arrive.
 FRAMES = dict.fromkeys(WORLDS, 200) | {
     "town": 240, "pressure": 160, "jam": 150, "checked": 150, "buses": 300, "held": 300, "weaving": 400,
+    "rings rotate": 240, "rings reroute": 220,
 }  # fmt: skip
 
 
@@ -248,14 +273,45 @@ def story(name: str, comm: Any = None) -> Iterator[list[Any]]:
         measures.finish()
         tables = {kind: digests(measures.rows[kind].columns()) for kind in measures.kept}
     found = None if checker is None else [checker.report(), checker.information]
-    yield [
-        world.state_hash(), [len(world.vehicles), found, remembered, tables, world.quotas()], domain.local_frames, domain.divisions
+    what = [
+        len(world.vehicles), found, remembered, tables, world.quotas(), world.gridlock()["cycles"]
     ]  # fmt: skip
+    yield [world.state_hash(), what, domain.local_frames, domain.divisions]
+
+
+def stuck(comm: Any = None) -> list[Any]:
+    """When and how a run ends in which nobody moves any more: frame, state hash, words; and the frames in
+    which all came together before."""
+    network = generate("grid", rows=2, columns=5, length=60.0, control="priority")
+    given = Parameters(
+        {
+            "gridlock.policy": "none", "gridlock.keep_routes": True,
+            "gridlock.turn_off_after": 1000.0,
+        }
+    )  # fmt: skip
+    demand = crowd(network, 600, 400, 40.0)
+    world = World(network, demand, parameters=given, dt=0.5, seed=2, comm=comm)
+    together, gather = [], world.sim.domain.gather
+
+    def noted(**given: Any) -> None:
+        if not world.sim.domain.complete:
+            together.append(world.frame)
+        gather(**given)
+
+    world.sim.domain.gather = noted
+    try:
+        world.run("40min", give_up_after="5min", progress=False)
+    except StandstillError as error:
+        return [world.frame, world.state_hash(), str(error), together]
+    return [world.frame, world.state_hash(), "", together]
 
 
 if __name__ == "__main__":
     from mpi4py import MPI
 
-    found = {name: list(story(name, MPI.COMM_WORLD)) for name in sys.argv[2:]}
+    found = {
+        name: stuck(MPI.COMM_WORLD) if name == STUCK else list(story(name, MPI.COMM_WORLD))
+        for name in sys.argv[2:]
+    }
     if MPI.COMM_WORLD.rank == 0:
         Path(sys.argv[1]).write_text(json.dumps(found))

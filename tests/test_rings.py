@@ -17,7 +17,8 @@ from rushhour.roadnets.drafts.draft import (
 )
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.liveness.rings import Ring, Rings
+from rushhour.traffic.liveness.ring_members import members_of
+from rushhour.traffic.liveness.rings import Ring, Rings, have_places
 from rushhour.traffic.world import World
 
 ROADS = {
@@ -180,8 +181,10 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, patient, fits):
     world.sim.veh.length[world.put("a_0", 4.0)] = body
     comes = world.put("d_0", 9.0, 0.0, [into])
     order = world.order()
-    rings = Rings(network, "rotate", 0.0, 0.5)
-    assert rings._have_places(world.sim.veh, order, [comes], patient) == fits
+    world.sim.veh.reason[comes], world.sim.veh.full_since[comes] = EXIT_FULL, 0
+    head = members_of(network, world.sim.veh, order, [comes], [0], stop_offset=0.3)
+    assert head["way"].tolist() == [into]
+    assert have_places(head, patient) == fits
 
 
 @pytest.mark.parametrize(
@@ -210,10 +213,9 @@ def test_a_ring_closes_up_where_a_rear_is_in_the_way_and_where_its_heads_are_let
     veh.closes_up[:] = 0
     rings = Rings(network, "rotate", 10.0, 0.5)
     order, grants = world.order(), world.sim.grants
-    waits = dict(zip(members, np.roll(members, 1).tolist(), strict=True))
-    rings._find = lambda *_: [members[0]]  # such a ring, wherever its members wait
-    rings._around = lambda _: members
-    rings._waits = np.array([waits.get(i, -1) for i in range(veh.lane.size)])
+    awaits = veh.id[np.roll(members, 1)].tolist()
+    # Such a ring, wherever its members wait.
+    rings._members = lambda *_: members_of(network, veh, order, members, awaits, stop_offset=0.3)
     rings.look(veh, order, grants, 10, 0, network.n_road_lanes)
     assert (veh.closes_up[members] == 0).all()  # it has not stood for long
     rings.look(veh, order, grants, frame, 0, network.n_road_lanes)

@@ -3,7 +3,8 @@
 Each vehicle that stands waits for one other at most: its leader, who uses the zone before it, whom it
 must let go first, the last on the exit that has no room for it, who is beside it where it must change
 lane. A cycle of these cannot move by itself. Every cycle holds the head of a lane, so walks begin
-there.
+there. A process that steps a part of a world knows whom its own wait for: its walks end where they come
+to others, and it tells to whom they lead.
 """
 
 from math import inf
@@ -42,13 +43,26 @@ COMES_ON = 4.0  # m/s^2 by which who drives up behind one that changes places ca
 REACTS = 0.5  # s until it does
 ALONE = 0.1  # m that one keeps to others who changes where the other of the two finds no place
 LOOK = np.int64(1) << np.int64(32)  # a look's number, times this, goes before the number of a walk
+ELSEWHERE = -2  # less the id of somebody who is in no slot here
 
 
 @kernel
-def note_slots(veh: Vehicles, order: Order, slot_of: NDArray[np.int32]) -> None:
-    """Write the slot of each vehicle on the road at its id. slot_of: longer than the greatest id."""
-    for p in range(order.start[order.start.shape[0] - 1]):
-        slot_of[veh.id[order.slot[p]]] = order.slot[p]
+def note_slots(
+    veh: Vehicles, order: Order, stepped: NDArray[np.bool_], look: int, slot_of: NDArray[np.int32],
+    waits: NDArray[np.int32], seen: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Write the slot of each vehicle on the road at its id, and mark as seen by no walk of this look those on
+    lanes that are not stepped here: copies, of which others know whom they wait for.
+
+    slot_of: longer than the greatest id. stepped: (n_lanes,). waits, seen: see `find_cycles`.
+    """
+    for lane in range(order.start.shape[0] - 1):
+        for p in range(order.start[lane], order.start[lane + 1]):
+            i = order.slot[p]
+            slot_of[veh.id[i]] = i
+            if not stepped[lane]:
+                seen[i] = look * LOOK
+                waits[i] = -1
 
 
 @kernel
@@ -190,7 +204,8 @@ def awaited(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
     queue_gap: float, slot_of: NDArray[np.int32], i: int,
 ) -> int:  # fmt: skip
-    """Slot of whom i waits for; -1 where it does not stand, or waits for nobody."""
+    """Slot of whom i waits for; -1 where it does not stand, or waits for nobody, and ELSEWHERE less the id of
+    who has none here: it left the road, or another process steps it."""
     if not stands(veh, i):
         return -1
     n_road_lanes = net.lanes.out_start.shape[0] - 1
@@ -216,11 +231,12 @@ def awaited(
         return last_towards(net, veh, order, queue_gap, lane, i) if lane >= 0 else -1
     reason = veh.reason[i]
     known = reason in (LEADER, CONFLICT, YIELDS, LANE_CHANGE, ONCOMING, PASSED, AT_STOP)
-    if known and 0 <= veh.blocker[i] < slot_of.shape[0]:
-        j = slot_of[veh.blocker[i]]
-        if j >= 0 and j != i and veh.lane[j] >= 0 and veh.id[j] == veh.blocker[i]:
-            return int(j)
-        return -1
+    number = veh.blocker[i]
+    if known and number >= 0:
+        j = slot_of[number] if number < slot_of.shape[0] else -1
+        if j >= 0 and veh.lane[j] >= 0 and veh.id[j] == number:
+            return int(j) if j != i else -1
+        return int(ELSEWHERE - number)
     if reason == CONFLICT:
         return user_of_zone(net, veh, grants, i)
     if reason == LANE_CHANGE:
@@ -229,90 +245,102 @@ def awaited(
 
 
 @kernel
-def lowest_lane(veh: Vehicles, waits: NDArray[np.int32], i: int) -> int:
-    """The slot of the member of i's cycle on the lowest lane, the first there."""
-    low, j = i, waits[i]
-    while j != i:
-        if veh.lane[j] < veh.lane[low] or (veh.lane[j] == veh.lane[low] and veh.s[j] > veh.s[low]):
-            low = j
-        j = waits[j]
-    return low
-
-
-@kernel
 def walk_on(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
     queue_gap: float, slot_of: NDArray[np.int32], i: int, look: int, walk: int, waits: NDArray[np.int32],
-    seen: NDArray[np.int64],
+    seen: NDArray[np.int64], leads: NDArray[np.int64],
 ) -> int:  # fmt: skip
     """Go from i on along whom each waits for, writing `waits`; a member of a cycle met first by this
-    walk, else -1."""
+    walk, else -1. Writes leads[walk]: the id of the first on the way that is not this process's own; -1
+    where there is none. walk: 1 or more, another for each walk of a look."""
     mark = look * LOOK + walk
     while i >= 0 and seen[i] < look * LOOK:
         seen[i] = mark
         waits[i] = awaited(net, veh, order, grants, stop_offset, queue_gap, slot_of, i)
         i = waits[i]
-    return i if i >= 0 and seen[i] == mark else -1
+    leads[walk] = -1
+    if i < 0:
+        if i <= ELSEWHERE:
+            leads[walk] = ELSEWHERE - i
+        return -1
+    if seen[i] == mark:
+        return i
+    earlier = seen[i] - look * LOOK
+    leads[walk] = leads[earlier] if earlier > 0 else np.int64(veh.id[i])
+    return -1
 
 
 @kernel
 def find_cycles(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
-    queue_gap: float, slot_of: NDArray[np.int32], first: int, last: int, look: int, waits: NDArray[np.int32],
-    seen: NDArray[np.int64], out: NDArray[np.int32],
-) -> int:  # fmt: skip
-    """Cycles whose lowest lane is one of the road lanes first .. last - 1, or a connector out of one.
+    queue_gap: float, slot_of: NDArray[np.int32], stepped: NDArray[np.bool_], first: int, last: int, look: int,
+    waits: NDArray[np.int32], seen: NDArray[np.int64], leads: NDArray[np.int64], out: NDArray[np.int32],
+    left: NDArray[np.int64],
+) -> tuple[int, int]:  # fmt: skip
+    """Cycles to which those wait who are first on the road lanes first .. last - 1 and on connectors out of
+    these, of lanes that are stepped here.
 
-    Writes to out a member of each, the first on that lane, and in waits whom each of those that were
-    come by waits for; returns how many. look: a number greater than at all calls before. waits, seen:
-    one entry for each slot.
+    Writes to out a member of each cycle, to left the ids of others to whom walks lead, and in waits whom
+    each of those that were come by waits for; returns how many cycles and ids. look: a number greater than
+    at all calls before. waits, seen: one entry for each slot. leads: n_lanes + 1. out, left: n_lanes.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    found = 0
+    found = gone = 0
     for lane in range(first, last):
         for x in range(-1, net.lanes.out_start[lane + 1] - net.lanes.out_start[lane]):
             on = lane if x < 0 else n_road_lanes + net.lanes.out_start[lane] + x
-            if order.start[on] == order.start[on + 1]:
+            if order.start[on] == order.start[on + 1] or not stepped[on]:
                 continue
             i = walk_on(
                 net, veh, order, grants, stop_offset, queue_gap, slot_of, order.slot[order.start[on]], look,
-                on, waits, seen,
+                on + 1, waits, seen, leads,
             )  # fmt: skip
-            if i < 0:
-                continue
-            i = lowest_lane(veh, waits, i)
-            low = veh.lane[i]
-            if low >= n_road_lanes:
-                low = net.connectors.from_lane[low - n_road_lanes]
-            if first <= low < last and found < out.shape[0]:
+            if i >= 0:
                 out[found] = i
                 found += 1
+            elif leads[on + 1] >= 0:
+                left[gone] = leads[on + 1]
+                gone += 1
+    return found, gone
+
+
+@kernel
+def go_on_from(
+    net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
+    queue_gap: float, slot_of: NDArray[np.int32], slots: NDArray[np.int32], look: int, walk: int,
+    waits: NDArray[np.int32], seen: NDArray[np.int64], leads: NDArray[np.int64], out: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Cycles to which those in some slots wait that no walk of this look has found. walk: the number of the
+    walk from the first of them. Writes as `find_cycles`; out: as long as slots."""
+    found = 0
+    for x in range(slots.shape[0]):
+        i = walk_on(
+            net, veh, order, grants, stop_offset, queue_gap, slot_of, slots[x], look, walk + x, waits, seen,
+            leads,
+        )  # fmt: skip
+        if i >= 0:
+            out[found] = i
+            found += 1
     return found
 
 
 @kernel
-def goes_first_instead(net: NetworkArrays, veh: Vehicles, i: int, j: int) -> bool:
-    """Let i go before j where the two conflict, if j has not reached the zone; whether it could be done.
+def may_go_before(
+    net: NetworkArrays, lane: int, way: int, other_lane: int, other_way: int, other_s: float
+) -> bool:
+    """Whether one may go before another whose way conflicts with its own: it has not reached the zone.
 
-    Both stand with their grants; -1: nobody, nothing is done.
+    lane, way: where each stands, and the connector that it takes next; s: m.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
-    if i < 0 or j < 0:
-        return False
-    k = veh.lane[i] - n_road_lanes if veh.lane[i] >= n_road_lanes else veh.path[i, 0]
-    o = veh.lane[j] - n_road_lanes if veh.lane[j] >= n_road_lanes else veh.path[j, 0]
+    k = lane - n_road_lanes if lane >= n_road_lanes else way
+    o = other_lane - n_road_lanes if other_lane >= n_road_lanes else other_way
     if k < 0 or o < 0:
         return False
-    reached = veh.s[j] if veh.lane[j] >= n_road_lanes else -inf
+    reached = other_s if other_lane >= n_road_lanes else -inf
     for c in range(net.connectors.conflict_start[k], net.connectors.conflict_start[k + 1]):
-        if net.conflicts.other[c] != o:
-            continue
-        if reached > net.conflicts.there_in[c]:
-            return False
-        veh.stamp[i] = veh.stamp[j] - 1
-        veh.cut[i] = -1
-        veh.cut[j] = -1
-        return True
+        if net.conflicts.other[c] == o:
+            return bool(reached <= net.conflicts.there_in[c])
     return False
 
 

@@ -137,9 +137,9 @@ class Control(Part):
         if self.closures.any_closed:
             self.closures.lead_round(since=-1 if self.sim.put_back_on else self.sim.frame)
 
-    def remove_soon(self, slots: Iterable[int]) -> None:
-        """Remove the vehicles in some slots at the start of the next frame, by no command."""
-        self.doomed += [int(self.sim.veh.id[slot]) for slot in slots]
+    def remove_soon(self, numbers: Iterable[int]) -> None:
+        """Remove some vehicles, by id, at the start of the next frame, by no command."""
+        self.doomed += numbers
 
     # --- checking --------------------------------------------------------------------------
 

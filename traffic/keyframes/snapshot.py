@@ -103,7 +103,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Domain": (
         "sim", "comm", "parts", "rank", "ranks", "complete", "whole_frames", "local_frames", "ask", "asked",
-        "together", "_read", "mine", "moved", "counted", "elsewhere",
+        "together", "_read", "mine", "moved", "counted", "elsewhere", "_patience",
     ),
     "Fleet": ("promised", "_found"),
     "Limits": ("changed",),
@@ -111,7 +111,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "Ways": ("_way_found", "_book", "_book_asked"),
     "Minds": ("_stuck", "_ready", "_taken", "_ways", "_exits"),
     "Steering": ("_new", "_entered"),
-    "Rings": ("_waits", "_seen", "_looks", "_members", "_slot_of"),
+    "Rings": ("_scratch",),
     "Detours": ("_ways", "_behind", "_exits"),
     "Rerouting": ("_out",),
     "Choosing": ("_ready", "_guides"),

@@ -6,35 +6,34 @@ again, and "rotate" frees it where it is, as do rings under "reroute" that still
 that time: first its members close up to each other, then who is let go first though it came later, two beside each other change places, heads
 before full exits move on together. "teleport" removes a head, to compare with simulators that do;
 "none" only reports. Source: right-of-way.md section 6.
+
+Where several processes step a world, each knows whom its own wait for; rows of those in rings are told to
+all, so that each comes to the same rings and does the same to those of them whom it has.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rushhour.kernels.core.vehicles import (
-    CONFLICT,
-    LANE_CHANGE,
-    LEADER,
-    REASONS,
-    Grants,
-    Order,
-    Vehicles,
-)
+from rushhour.kernels.core.vehicles import CONFLICT, LEADER, REASONS, Grants, Order, Vehicles
 from rushhour.kernels.junctions.conflict_zones import in_conflict
 from rushhour.kernels.rerouting.stuck import full_exit
-from rushhour.kernels.rerouting.wait_for_graph import (
-    change_places,
-    find_cycles,
-    goes_first_instead,
-    lacks_room,
-    note_slots,
-)
+from rushhour.kernels.rerouting.wait_for_graph import lacks_room, may_go_before
 from rushhour.roadnets.facts import Part
 from rushhour.roadnets.model import Network
+from rushhour.traffic.liveness.ring_members import (
+    Members,
+    all_lack_room,
+    rings_of,
+    road_lanes,
+)
+from rushhour.traffic.liveness.ring_walks import Scratch, Walks
+from rushhour.traffic.ranks.messages import told_by_all
+from rushhour.traffic.ranks.ring_ways import ways_in_rings
+
+if TYPE_CHECKING:
+    from rushhour.traffic.ranks.domain import Domain
 
 ROTATION: Final = 3.0  # s for which the heads of a rotated ring need no room beyond
 CLOSING: Final = 10.0  # s for which the members of a ring come nearer to each other
@@ -80,36 +79,74 @@ class Rings(Part):
         self.named: list[Ring] = []  # in the order of their discovery
         self._network = network
         self.standing: dict[int, Ring] = {}  # by their lowest lane
-        self._slot_of = np.zeros(0, np.int32)
-        self._waits = np.zeros(0, np.int32)
-        self._seen = np.zeros(0, np.int64)
-        self._looks = 0
-        self._members = np.zeros(network.n_lanes, np.int32)
+        self._scratch = Scratch(network)
 
     def look(
-        self, veh: Vehicles, order: Order, grants: Grants, frame: int, first: int, last: int
+        self, veh: Vehicles, order: Order, grants: Grants, frame: int, first: int, last: int,
+        domain: "Domain | None" = None,
     ) -> tuple[list[int], list[int]]:  # fmt: skip
         """Find the rings that stand now and act on the old ones, where their lowest lane is one of
-        first .. last - 1, or a connector out of one.
+        first .. last - 1, or a connector out of one. domain: the part of the world that is stepped here;
+        None: all of it.
 
-        Returns the slots that must choose again, and those that must leave the world.
+        Returns by id who must choose again, and who must leave the world.
         """
+        stepped = np.ones(self._network.n_lanes, np.bool_) if domain is None else domain.stepped
+        walks = Walks(
+            self._network, self._scratch, veh, order, grants, stepped, self.stop_offset, self.queue_gap
+        )  # fmt: skip
+        if frame == 0 and veh.lane.size and self._network.arrays.connectors.from_lane.size:
+            self._call_all(walks)
+            if domain is not None and domain.ranks > 1:
+                walks.go_on(np.zeros(0, np.int64))
         now: dict[int, Ring] = {}
-        members: dict[int, list[int]] = {}
-        for slot in self._find(veh, order, grants, frame, first, last):
-            lane = self._road_lane(int(veh.lane[slot]))
-            members[lane] = self._around(slot)
+        members: dict[int, Members] = {}
+        for ring in rings_of(self._network, self._members(walks, first, last, domain)):
+            lanes = road_lanes(self._network, ring["lane"]).tolist()
+            lane = lanes[0]
+            if not first <= lane < last:
+                continue
+            members[lane] = ring
             if lane not in self.standing:
-                on = dict.fromkeys(self._road_lane(at) for at in veh.lane[members[lane]].tolist())
                 # All of it stands since the last of them came to: heads that choose again for as long
                 # turn one ring into another, round and round.
-                stood = int(veh.stands_since[members[lane]].max())
-                begun = self._begun(set(on), frame)
-                now[lane] = Ring(tuple(on), frame, min(begun, stood) if stood >= 0 else begun)
+                stood = int(ring["since"].max())
+                begun = self._begun(set(lanes), frame)
+                begun = min(begun, stood) if stood >= 0 else begun
+                now[lane] = Ring(tuple(dict.fromkeys(lanes)), frame, begun)
             else:
                 now[lane] = self.standing[lane]
-            waits = {REASONS[reason] for reason in veh.reason[members[lane]].tolist()}
+            waits = {REASONS[reason] for reason in ring["reason"].tolist()}
             now[lane].waits = tuple(sorted(waits.union(now[lane].waits)))
+        self._note(now, frame, first, last)
+        swapped = self._change_places(walks, members, domain)
+        return self._act(walks, now, members, swapped, frame)
+
+    def slots(self, veh: Vehicles, numbers: list[int]) -> list[int]:
+        """The slots of those of some vehicles, of the last look, that are here."""
+        return [slot for slot in self._scratch.slots(veh, numbers).tolist() if slot >= 0]
+
+    def _members(
+        self, walks: Walks, first: int, last: int, domain: "Domain | None"
+    ) -> Members:  # fmt: skip
+        """All who wait for each other, wherever they are stepped."""
+        left = walks.begin(first, last)
+        if domain is None or domain.complete:
+            return walks.members([])
+        ways = ways_in_rings(domain.comm, walks, left)
+        return np.concatenate(told_by_all(domain.comm, walks.members(ways)))
+
+    def _call_all(self, walks: Walks) -> None:
+        """Call every kernel, in a world's first frame, so that no later one compiles it."""
+        net = self._network.arrays
+        lacks_room(walks.veh, 0)
+        full_exit(net, walks.veh, walks.order, 0, self.stop_offset)
+        in_conflict(net, 0, 0)
+        may_go_before(net, 0, -1, 0, -1, 0.0)
+        walks.change_places(-1, -1)
+
+    def _note(self, now: dict[int, Ring], frame: int, first: int, last: int) -> None:
+        """Note which rings are new, and which stand no more."""
         for lane, ring in now.items():
             if lane not in self.standing:
                 self.found += 1
@@ -125,42 +162,63 @@ class Rings(Part):
                 ring.until = frame
                 self.longest = max(self.longest, frame - ring.since)
         self.standing = elsewhere | now
-        return self._act(veh, order, grants, now, members, frame)
+
+    def _change_places(
+        self, walks: Walks, members: dict[int, Members], domain: "Domain | None"
+    ) -> set[int]:  # fmt: skip
+        """Let two who wait for each other's lane change places, if they find room, as drivers do at once
+        who hinder nobody by it; returns the rings of which that could be done."""
+        pairs = {
+            lane: ring for lane, ring in members.items()
+            if ring.size == 2 and abs(int(ring["lane"][0]) - int(ring["lane"][1])) == 1
+        }  # fmt: skip
+        if self.policy in ("none", "teleport") or not pairs:
+            return set()
+        rows = [
+            (lane, number, to)
+            for lane, ring in pairs.items()
+            if walks.stepped[ring["lane"][0]]
+            for number, to in walks.change_places(*ring["number"].tolist())
+        ]
+        done = np.array(rows, np.int64).reshape(-1, 3)
+        if domain is not None and not domain.complete:
+            done = np.concatenate(told_by_all(domain.comm, done))
+        for _, number, to in done.tolist():
+            walks.write("change_to", [number], to)
+        return set(done[:, 0].tolist())
 
     def _act(
-        self, veh: Vehicles, order: Order, grants: Grants, now: dict[int, Ring],
-        members: dict[int, list[int]], frame: int,
+        self, walks: Walks, now: dict[int, Ring], members: dict[int, Members], swapped: set[int],
+        frame: int,
     ) -> tuple[list[int], list[int]]:  # fmt: skip
         """Help the rings that stand for long, by the policy: who must choose again, and who must leave."""
         again: list[int] = []
         gone: list[int] = []
         busy: set[int] = set()
         for lane, ring in now.items():
-            age = frame - ring.begun
+            age, those = frame - ring.begun, members[lane]
             if self.policy == "none":
                 continue
-            if self.policy != "teleport" and self._swaps(veh, order, members[lane]):
-                ring.let_in += 1  # as drivers do at once, who hinder nobody by it
+            if lane in swapped:
+                ring.let_in += 1
                 continue
             if age < self.act_after:
                 continue
             if self.policy == "teleport":
-                heads = [i for i in members[lane] if lacks_room(veh, i)] or members[lane]
-                gone.append(heads[0])
+                heads = those[those["lacks_room"]] if those["lacks_room"].any() else those
+                gone.append(int(heads["number"][0]))
                 ring.removed += 1
-            elif not ring.closed_up and (
-                age >= self.patience or not self._lack_room(veh, members[lane])
-            ):
+            elif not ring.closed_up and (age >= self.patience or not all_lack_room(those)):
                 # A rear inside may come out of the way: of a lane's queue, too, where heads were let go
                 # in vain.
-                veh.closes_up[members[lane]] = frame + round(CLOSING / self.dt)
+                walks.write("closes_up", those["number"], frame + round(CLOSING / self.dt))
                 ring.closed_up += 1
             elif self.policy == "reroute" and age < 2 * self.act_after:
-                some = [i for i in members[lane] if self._may_choose(veh, i)]
+                some = those["number"][those["may_choose"]].tolist()
                 again += some
                 ring.rerouted += len(some)
             else:
-                self._free(veh, order, grants, ring, members[lane], frame, busy)
+                self._free(walks, ring, those, frame, busy)
         return again, gone
 
     def _begun(self, lanes: set[int], frame: int) -> int:
@@ -173,113 +231,40 @@ class Rings(Part):
                 return ring.begun
         return frame
 
-    def _find(
-        self, veh: Vehicles, order: Order, grants: Grants, frame: int, first: int, last: int
-    ) -> list[int]:
-        """Of each ring the slot of the first member on its lowest lane."""
-        if self._waits.size < veh.lane.size:
-            self._waits = np.zeros(veh.lane.size, np.int32)
-            self._seen = np.zeros(veh.lane.size, np.int64)
-        longest = int(veh.id.max(initial=-1)) + 1
-        if self._slot_of.size < longest:
-            self._slot_of = np.zeros(2 * longest, np.int32)
-        net = self._network.arrays
-        if frame == 0 and veh.lane.size and net.connectors.from_lane.size:
-            # In a world's first frame everything is called, so that no later one compiles it.
-            lacks_room(veh, 0)
-            full_exit(net, veh, order, 0, self.stop_offset)
-            in_conflict(net, 0, 0)
-            goes_first_instead(net, veh, -1, -1)
-            change_places(net, veh, order, -1, -1)
-        note_slots(veh, order, self._slot_of)
-        self._looks += 1
-        found = find_cycles(
-            net, veh, order, grants, self.stop_offset, self.queue_gap, self._slot_of, first, last, self._looks,
-            self._waits, self._seen, self._members,
-        )  # fmt: skip
-        slots: list[int] = self._members[:found].tolist()
-        return slots
-
-    def _around(self, slot: int) -> list[int]:
-        """The members of a ring from one of them on."""
-        members = [slot]
-        while int(self._waits[members[-1]]) != slot:
-            members.append(int(self._waits[members[-1]]))
-        return members
-
-    def _road_lane(self, lane: int) -> int:
-        """A road lane; of a connector the one that it leaves."""
-        n = self._network.n_road_lanes
-        return lane if lane < n else int(self._network.arrays.connectors.from_lane[lane - n])
-
-    def _may_choose(self, veh: Vehicles, i: int) -> bool:
-        """Whether a member stands at a line, and could go another way."""
-        on_road = veh.lane[i] < self._network.n_road_lanes
-        changes = veh.reason[i] == LANE_CHANGE and veh.blocker[i] < 0 and veh.path[i, 0] < 0
-        return bool(on_road and veh.granted[i] == 0 and (lacks_room(veh, i) or changes))
-
-    def _lack_room(self, veh: Vehicles, members: list[int]) -> bool:
-        """Whether all of a ring wait for room alone."""
-        return all(lacks_room(veh, i) or veh.reason[i] == LEADER for i in members)
-
-    def _swaps(self, veh: Vehicles, order: Order, members: list[int]) -> bool:
-        """Let two who wait for each other's lane change places, if they find room."""
-        return len(members) == 2 and bool(
-            change_places(self._network.arrays, veh, order, members[0], members[1])
-        )
-
     def _free(
-        self, veh: Vehicles, order: Order, grants: Grants, ring: Ring, members: list[int],
-        frame: int, busy: set[int],
+        self, walks: Walks, ring: Ring, members: Members, frame: int, busy: set[int]
     ) -> None:  # fmt: skip
         """Do what costs the others least: let one go first who came later, or heads into full exits."""
-        net = self._network.arrays
-        n = self._network.n_road_lanes
-        for i in members:
-            j = int(self._waits[i])
-            if veh.reason[i] == CONFLICT and goes_first_instead(net, veh, i, j):
+        for i, j in zip(members, np.roll(members, -1), strict=True):
+            if i["reason"] == CONFLICT and may_go_before(
+                self._network.arrays, i["lane"], i["next"], j["lane"], j["next"], j["s"]
+            ):
+                walks.write("stamp", [i["number"]], int(j["stamp"]) - 1)
+                walks.write("cut", [i["number"], j["number"]], -1)
                 ring.let_in += 1
                 return
-            if veh.lane[j] < n and veh.granted[j] > 0 and veh.reason[i] != LEADER:
-                veh.granted[j] = 0  # it stands before its line: the way is another's
+            on_road = j["lane"] < self._network.n_road_lanes
+            if on_road and j["granted"] > 0 and i["reason"] != LEADER:
+                walks.write("granted", [j["number"]], 0)  # before its line: the way is another's
                 ring.let_in += 1
                 return
-        # Before a lane shorter than it is a head stands on the joint that leads there.
-        free = net.connectors.free
-        heads = [
-            i for i in members
-            if lacks_room(veh, i) and veh.granted[i] == 0 and (veh.lane[i] < n or free[veh.lane[i] - n])
-            and not self._is_taken(order, int(veh.path[i, veh.line[i]]))
-        ]  # fmt: skip
-        plain = self._lack_room(veh, members)
+        heads = members[members["way"] >= 0]
+        plain = all_lack_room(members)
         patient = frame - ring.begun < self.patience
-        if heads and (self._have_places(veh, order, heads, patient) if plain else not patient):
+        if heads.size and (have_places(heads, patient) if plain else not patient):
             until = frame + round(ROTATION / self.dt)
-            ring.rotated += _rotate(net, veh, heads, grants.waived, until, busy)
+            ring.rotated += self._rotate(heads["way"].tolist(), walks.grants, until, busy)
 
-    def _is_taken(self, order: Order, k: int) -> bool:
-        """Whether somebody is on connector k, be it with its rear: who was let go onto it before must
-        leave it first, or the next would stand in the intersection behind it."""
-        on = self._network.n_road_lanes + k
-        return bool(order.start[on] < order.start[on + 1] or order.over[on] >= 0)
-
-    def _have_places(
-        self, veh: Vehicles, order: Order, heads: Sequence[int], patient: bool
-    ) -> bool:
-        """Whether each head finds room where it goes once the head there has left; once patience is
-        at its end, at least as much as the last has that stands there."""
+    def _rotate(self, ways: list[int], grants: Grants, until: int, busy: set[int]) -> int:
+        """Let the heads of a ring move on together, without room beyond; whether they can."""
         net = self._network.arrays
-        for i in heads:
-            lane = full_exit(net, veh, order, i, self.stop_offset)
-            on = order.slot[order.start[lane] : order.start[lane + 1]]
-            if on.size < 2 or net.lanes.length[lane] < veh.length[i]:
-                continue
-            # The second comes to stand where the first stood, and so on, and who comes behind the last.
-            rear = float(veh.s[on[-1]] - veh.length[on[-1]])
-            comes = rear + float(veh.length[on[0]] - veh.length[i])
-            if comes < (0.0 if patient else min(rear, 0.0)) - REAR_SLACK:
-                return False
-        return True
+        crossings = [int(net.connectors.intersection[k]) for k in ways]
+        clash = any(in_conflict(net, k, o) for i, k in enumerate(ways) for o in ways[i + 1 :])
+        if clash or busy.intersection(crossings):
+            return 0
+        busy.update(crossings)
+        grants.waived[ways] = until
+        return 1
 
     def report(self) -> list[dict[str, Any]]:
         """The rings by name: lanes, s for which they were seen, and what was done about them."""
@@ -300,16 +285,8 @@ class Rings(Part):
         ]
 
 
-def _rotate(
-    net: Any, veh: Vehicles, heads: Sequence[int], waived: NDArray[np.int32], until: int,
-    busy: set[int],
-) -> int:  # fmt: skip
-    """Let the heads of a ring move on together, without room beyond; whether they can."""
-    ways = [int(veh.path[i, veh.line[i]]) for i in heads]
-    crossings = [int(net.connectors.intersection[k]) for k in ways]
-    clash = any(in_conflict(net, k, o) for i, k in enumerate(ways) for o in ways[i + 1 :])
-    if clash or busy.intersection(crossings):
-        return 0
-    busy.update(crossings)
-    waived[ways] = until
-    return 1
+def have_places(heads: Members, patient: bool) -> bool:
+    """Whether each head finds room where it goes once the head there has left; once patience is
+    at its end, at least as much as the last has that stands there."""
+    least = 0.0 if patient else np.minimum(heads["rear"], 0.0)
+    return bool((heads["comes"] >= least - REAR_SLACK).all())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.network import MAX_PRESSURE, RED, YELLOW
-from rushhour.kernels.core.vehicles import NEVER, NOTHING, RED_LIGHT
+from rushhour.kernels.core.vehicles import NEVER, NOTHING, RED_LIGHT, Vehicles
 from rushhour.kernels.following.desired_speed import STANDING
 from rushhour.kernels.signals.told_programs import OWN
 from rushhour.roadnets.errors import RunError
@@ -64,10 +64,17 @@ class Patience:
         """The standstill that ends the run before the next frame; None: it goes on."""
         if self.world.frame % self._frames:
             return None
+        moves, stands, departs = self._latest()
+        begun, dt = self.world.begin, self.world.dt
+        changed = max(begun + departs * dt, float(self.world.trips.arrived.max(initial=begun)))
+        if moves and (self.world.time - changed < self.after or _departs(self.world)):
+            return None
+        if not moves and self.world.time - begun - stands * dt < min(self.after, SETTLED):
+            return None
         self.world.sim.domain.gather()
         since = stands_since(self.world)
         if since is None:
-            return self._gone_round()
+            return self._gone_round(changed)
         stood = self.world.time - since
         if stood < min(self.after, SETTLED):
             return None
@@ -84,18 +91,28 @@ class Patience:
             return None
         return standstill_of(self.world, since, certain=False)
 
-    def _gone_round(self) -> Standstill | None:
-        """The end of a run in which some move, and nobody departs, arrives or comes nearer."""
+    def _latest(self) -> tuple[int, int, int]:
+        """Whether anybody moves, and the last frames in which one came to stand and departed: of those on the
+        road, which need not come together for that."""
+        sim = self.world.sim
+        here = sim.domain.slots()
+        stands, departs = sim.veh.stands_since[here], sim.veh.depart_frame[here]
+        moves = int(_anybody_moves(sim.veh, here))
+        latest = [moves, int(stands.max(initial=0)), int(departs.max(initial=0))]
+        moves, last, departed = sim.domain.greatest(latest)
+        return moves, last, departed
+
+    def _gone_round(self, since: float) -> Standstill | None:
+        """The end of a run in which some move, and nobody departs, arrives or comes nearer. since: s, when
+        one departed or arrived last."""
         world, veh = self.world, self.world.sim.veh
-        here = np.flatnonzero(veh.lane >= 0)
-        since = world.begin + int(veh.depart_frame[here].max(initial=0)) * world.dt
-        since = max(since, float(world.trips.arrived.max()) if len(world.trips) else since)
         passed = world.time - since
-        if passed < self.after or _is_ahead(world) or _departs(world):
+        if _is_ahead(world):
             return None
         after = max(self.after, CYCLES * _slowest_cycle(world))
         if passed < after:
             return None
+        here = np.flatnonzero(veh.lane >= 0)
         frames = world.frame - veh.stands_since[here]
         stood = (veh.stands_since[here] >= 0) & (frames * world.dt >= after)
         movers = here[~stood & (veh.dwell_until[here] < 0) & (veh.told[here] == NOTHING)]
@@ -143,11 +160,9 @@ def stands_since(world: "World") -> float | None:
     Whoever is at a stop of its trip, or was told to stop, does not move. Nobody on the road: since the last arrival, or
     the last trip that became due, whatever is later; None if nobody waits to depart either.
     """
-    veh = world.sim.veh
-    here = veh.lane >= 0
-    since = veh.stands_since[here]
-    stops = (veh.dwell_until[here] >= 0) | (veh.told[here] != NOTHING)  # not counted as standing
-    if (veh.speed[here] >= STANDING).any() or (since[~stops] < 0).any():
+    here = np.flatnonzero(world.sim.veh.lane >= 0)
+    since = world.sim.veh.stands_since[here]
+    if _anybody_moves(world.sim.veh, here):
         return None
     frames = [int(since.max(initial=0)), *world.sim.verge.since]
     if world.commands.applied:
@@ -161,6 +176,13 @@ def stands_since(world: "World") -> float | None:
         depart = world.demand.depart
         last = max(last, float(depart[depart <= world.time].max(initial=last)))
     return last
+
+
+def _anybody_moves(veh: Vehicles, slots: NDArray[np.intp]) -> bool:
+    """Whether one of those in some slots moves."""
+    stops = (veh.dwell_until[slots] >= 0) | (veh.told[slots] != NOTHING)  # not counted as standing
+    since = veh.stands_since[slots]
+    return bool((veh.speed[slots] >= STANDING).any() or (since[~stops] < 0).any())
 
 
 def _is_ahead(world: "World") -> bool:

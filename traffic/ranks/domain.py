@@ -3,7 +3,7 @@
 Every rank holds the whole network, all trips, routes and queues outside. A frame is stepped in one of
 two ways. In most frames a rank steps the vehicles of its part. Those of the *halo* around it are copies
 that nobody steps: its own vehicles see them, and their owners send them anew before each frame, and in
-its middle what has been decided of them. In frames that look at the whole (rings, commands) every rank gets all
+its middle what has been decided of them. In frames that look at the whole (commands, bodies) every rank gets all
 vehicles first and steps all of them. So everything that is changed there is the same on every rank.
 """
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 DRIFTED: Final = 1.2  # times the mean: a rank that has so many vehicles has too many
 DRIFT_FRAMES: Final = 100  # at least, after which it is looked at
+# Where the next division is as uneven, the frames until the one after it double, up to this: all
+# come together for it.
+MOST_DRIFT_FRAMES: Final = 6400
 
 
 class Domain(Part):
@@ -47,6 +50,7 @@ class Domain(Part):
         self.ranks = 1 if self.comm is None else int(comm.size)
         self.complete = True  # everything in this process is as if it were the only one
         self.whole_frames = self.local_frames = self.divisions = 0
+        self._patience = DRIFT_FRAMES  # frames after which it is divided anew, where that is due
         self.ask: Callable[[], int] = lambda: 0  # the signal by which this rank is to stop; 0 none
         self.asked = 0  # the largest of all ranks as the last frame ended
         self.together: list[int] = []  # frames between two in which all is brought together
@@ -103,9 +107,14 @@ class Domain(Part):
             return
         self.local_frames += 1
         sim = self.sim
-        if self.complete and (  # limits or closures changed, or one rank has most of the work
-            self.division.network is not sim.network or self._has_drifted()
-        ):
+        drifted = self._has_drifted()
+        if drifted:
+            self.gather(by_lane=False)
+            at_once = self.ending.frames == self._patience
+            self._patience = min(2 * self._patience, MOST_DRIFT_FRAMES) if at_once else DRIFT_FRAMES
+        if self.complete and (
+            drifted or self.division.network is not sim.network
+        ):  # or limits changed
             self._look_around(self._on_roads())
         self.ending.begin()
         if self.complete:
@@ -127,11 +136,12 @@ class Domain(Part):
         self.sim.awake.roads_run[:] = roads
 
     def _has_drifted(self) -> bool:
-        """Whether, since the world was divided, one rank had more than its share of the vehicles."""
+        """Whether, since the world was divided, one rank had more than its share of the vehicles: all ranks
+        say the same."""
         load = self.ending.load
         return bool(
             self.parts is None
-            and self.ending.frames >= DRIFT_FRAMES
+            and self.ending.frames >= self._patience
             and load.max() * load.size > DRIFTED * load.sum()
         )
 
@@ -318,6 +328,13 @@ class Domain(Part):
         if self.complete:
             return counts
         found: NDArray[np.int64] = told_numbers(self.comm, counts.tolist()).sum(axis=0)
+        return found
+
+    def greatest(self, numbers: list[int]) -> list[int]:
+        """The largest of what each rank has, of several numbers."""
+        if self.complete:
+            return numbers
+        found: list[int] = told_numbers(self.comm, numbers).max(axis=0).tolist()
         return found
 
     def added(self, part: Sum) -> Sum:

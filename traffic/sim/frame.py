@@ -82,10 +82,8 @@ class Frame(Part):
         Only a world that is stepped in parts asks (traffic.ranks).
         """
         sim, control = self.sim, self.control
-        first, last = sim.quotas.share(sim.network.n_road_lanes, self._ring_frames, sim.frame)
         return (
             sim.frame == 0
-            or last > first
             or control.is_busy()
             or self.bodies.are_there()
             or self.steering.on
@@ -234,22 +232,25 @@ class Frame(Part):
         sim, minds = self.sim, self.routing.minds
         quotas, lanes = sim.quotas, sim.network.n_road_lanes
         begin, end = quotas.share(lanes, self._watch_frames, sim.frame)
-        if end > begin:
+        first, last = quotas.share(lanes, self._ring_frames, sim.frame)
+        if end > begin or last > first:
             sim.domain.share_moved()
         self.routing.shared.begin()
         self.control.lead()
         also: list[int] = []
         if quotas.wait_for.given:
             quotas.note_rings(lanes, self._ring_frames, sim.frame)
-        first, last = quotas.share(lanes, self._ring_frames, sim.frame)
         if last > first or sim.frame == 0:
-            also, gone = self.rings.look(sim.veh, sim.order, sim.grants, sim.frame, first, last)
+            also, gone = self.rings.look(
+                sim.veh, sim.order, sim.grants, sim.frame, first, last, sim.domain
+            )
             self.control.remove_soon(gone)
+        choosing = self.rings.slots(sim.veh, also)
         minded = also or end > begin or quotas.routing.since or sim.frame == 0
         if minded:
             sim.routes = minds.change(
                 sim.veh, sim.order, sim.routes, sim.types, sim.grants, sim.rules, sim.frame,
-                sim.seed, sim.efforts[0], also, begin, end, quotas, sim.domain.stepped,
+                sim.seed, sim.efforts[0], choosing, begin, end, quotas, sim.domain.stepped,
                 self.routing.shared,
             )  # fmt: skip
         if minded or self.routing.rerouting.fraction > 0.0:
