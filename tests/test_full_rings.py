@@ -177,6 +177,22 @@ def test_who_waits_longest_for_a_full_way_out_of_a_roundabout_goes_next(
     assert not any(checker.violations.values()), checker.lines()
 
 
+@pytest.mark.parametrize(
+    ("radius", "to_first", "drawn", "passed"),
+    [(20.0, 1.0, 1, 310), (20.0, 0.7, 1, 450), (20.0, 0.7, 2, 450), (30.0, 0.7, 2, 450)],
+)
+def test_a_roundabout_of_two_lanes_does_not_lock_before_a_full_way_out(
+    tmp_path: Path, radius: float, to_first: float, drawn: int, passed: int
+) -> None:
+    """Who entered by the inner lane, to change on the ring to the lane that leads out, counted for no
+    way out: it was let in always, and the ring filled. Arms stood for 182 to 1,754 s, and those who
+    have to change lane for 470 s, beside others who rolled past them."""
+    world, checker = driven(ring_map(tmp_path, radius, slow="10", lanes=2), 30.0, to_first, drawn)
+    assert len(world.trips) > passed
+    assert world.trips.longest_standstill.max() < 150.0
+    assert not any(checker.violations.values()), checker.lines()
+
+
 @pytest.fixture(scope="module")
 def two_rings(tmp_path_factory) -> Network:
     """Two roundabouts, a street of 40 m from each to the other, and one out of each."""

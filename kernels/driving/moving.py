@@ -97,6 +97,7 @@ def enter_road(
     else:
         veh.wanted[i] = lane
         veh.suits[i] = np.uint32(0)
+        veh.ring_exit[i] = -1
 
 
 @kernel

@@ -202,6 +202,16 @@ def claimed_before(veh: Vehicles, grants: Grants, i: int, lane: int) -> float:
 
 
 @kernel
+def stands_beside(
+    net: NetworkArrays, veh: Vehicles, grants: Grants, i: int, lane: int
+) -> bool:  # fmt: skip
+    """Whether somebody who must change to a lane has stood beside it for longer than i, and the lane takes
+    one of both only. It needs the place itself: with room beyond a joint, others would roll past it."""
+    claimed = claimed_before(veh, grants, i, lane)
+    return claimed > 0.0 and net.lanes.length[lane] < claimed + veh.length[i]
+
+
+@kernel
 def awaited_inside(net: NetworkArrays, grants: Grants, i: int, lane: int) -> bool:
     """Whether somebody but i waits inside an intersection for its way into a lane: a rear that stays
     behind on the way of another stands in its own."""
@@ -366,6 +376,8 @@ def has_room(
             if alone and m == n:
                 return True
     asks = veh.granted[i] == 0 and n > 0
+    if asks and max(now, closed) < need and stands_beside(net, veh, grants, i, lane):
+        return False
     now, closed, end = room_through_joints(
         net, veh, order, grants, i, n, lane, asks, need, now, closed, vacant, held, gap
     )

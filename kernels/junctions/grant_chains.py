@@ -104,7 +104,8 @@ def chain_with_room(
     if somebody_halts_inside(net, veh, order, i, veh.line[i], n):
         return -least
     while not has_room(net, veh, order, grants, rules, i, n, dt):
-        since = grants.eldest_since[net.connectors.to_lane[veh.path[i, n - 1]]]
+        lane = net.connectors.to_lane[veh.path[i, n - 1]]
+        since = min(grants.eldest_since[lane], grants.claimed_since[lane])
         if since < veh.arrived[i] or (veh.arrived[i] < 0 and since < NEVER):
             if (frame - since) * dt >= PLATOON_ENDS:
                 return -least

@@ -103,23 +103,22 @@ def leaves_by(
     for q in range(PATH):
         k = veh.path[j, q]
         if k < 0:
-            return False
+            break  # it has to change lane on the ring
         lane = net.connectors.to_lane[k]
         if not on_ring[lane]:
             return bool(lane == exit)
-    return False
+    return bool(veh.ring_exit[j] == exit)
 
 
 @kernel
 def room_to_leave(
-    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, i: int, q: int
+    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, i: int, q: int, lane: int
 ) -> float:  # fmt: skip
-    """Metres free, once all have closed up, beyond the first q connectors of i's path: up to the first
-    lane on which it can stand; inf where its path ends before that, and nobody is there."""
+    """Metres free, once all have closed up, from `lane` on, beyond the first q connectors of i's path: up
+    to the first on which it can stand; inf where its path ends before that, and nobody is there."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     room, length, vacant = 0.0, 0.0, True
     while True:
-        lane = net.connectors.to_lane[veh.path[i, q - 1]]
         _, closed, empty, held = queue_end(net, veh, order, lane, queue_gap)
         room += closed
         length += net.lanes.length[lane]
@@ -129,6 +128,7 @@ def room_to_leave(
         if q >= PATH or veh.path[i, q] < 0:
             return inf if vacant else room
         room -= taken(veh, order, n_road_lanes + veh.path[i, q], queue_gap)
+        lane = net.connectors.to_lane[veh.path[i, q]]
         q += 1
 
 
@@ -278,11 +278,14 @@ def way_off(
     net: NetworkArrays, veh: Vehicles, on_ring: NDArray[np.bool_], i: int, q: int
 ) -> tuple[int, int]:
     """The place in i's path, from that on by which it enters a ring, of the connector by which it leaves,
-    and the lane beyond; or of the last, with a lane of the ring, where the path ends before."""
+    and the lane beyond. PATH where it has to change lane on the ring, so that its path ends there; and a
+    lane of the ring, where it is not known to leave it."""
     lane = net.connectors.to_lane[veh.path[i, q]]
     while on_ring[lane] and q + 1 < PATH and veh.path[i, q + 1] >= 0:
         q += 1
         lane = net.connectors.to_lane[veh.path[i, q]]
+    if on_ring[lane] and veh.ring_exit[i] >= 0:
+        return PATH, int(veh.ring_exit[i])
     return q, int(lane)
 
 
@@ -297,7 +300,7 @@ def last_before_room(
     if first < 0:
         return -1
     q, lane = way_off(net, veh, on_ring, i, first)
-    if on_ring[lane] or room_to_leave(net, veh, order, queue_gap, i, q + 1) >= veh.length[i]:
+    if on_ring[lane] or room_to_leave(net, veh, order, queue_gap, i, q + 1, lane) >= veh.length[i]:
         return -1
     length = 0.0
     while length < veh.length[i] + queue_gap:
@@ -375,9 +378,9 @@ def ring_carries(
     q, lane = way_off(net, veh, grants.on_ring, i, first)
     room = inf
     if not grants.on_ring[lane] and not turned:
-        room = room_to_leave(net, veh, order, rules.queue_gap, i, q + 1) - veh.length[i]
+        room = room_to_leave(net, veh, order, rules.queue_gap, i, q + 1, lane) - veh.length[i]
     # The lane by which it enters, where it leaves from that one.
-    at_once = int(onto) if not grants.on_ring[lane] and q == first + 1 else -1
+    at_once = int(onto) if not grants.on_ring[lane] and q == first + 1 < PATH else -1
     around, places, others, leaving, kept, kept_out = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     somebody_stands = False
     apart, behind = False, 0.0  # beyond a long piece; who comes to enter since the last of those

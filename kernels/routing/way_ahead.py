@@ -198,6 +198,24 @@ def connector_across(
 
 
 @kernel
+def exit_of_ring(net: NetworkArrays, routes: Routes, leg: int, route_end: int) -> int:
+    """Lane of the road by which a route leaves the first roundabout from the road at leg on; -1 none.
+
+    Of several such lanes the first to which one of the lanes round leads.
+    """
+    for at in range(leg, min(route_end - 1, leg + PATH)):
+        road, after = routes.road[at], routes.road[at + 1]
+        if routes.round[road] and not routes.round[after]:
+            first = net.roads.first_lane[road]
+            last = first + net.roads.lane_count[road] - 1
+            for k in range(net.lanes.out_start[first], net.lanes.out_start[last + 1]):
+                if net.lanes.road[net.connectors.to_lane[k]] == after:
+                    return int(net.connectors.to_lane[k])
+            return -1
+    return -1
+
+
+@kernel
 def plan_route(
     veh: Vehicles, net: NetworkArrays, routes: Routes, order: Order, i: int, lane: int,
     permission: int, efforts: Efforts,
@@ -229,6 +247,7 @@ def plan_route(
         if efforts[DEPTH + 1, j] <= floor + 1e-9 and floor < inf:
             suits |= np.uint32(1) << np.uint32(j)
     veh.suits[i] = suits
+    veh.ring_exit[i] = exit_of_ring(net, routes, leg, veh.route_end[i])
     # A way on that needs a change where none is possible is taken only if there is no other.
     most = IMPOSSIBLE if least < IMPOSSIBLE else inf
     here = lane
@@ -311,6 +330,7 @@ def plan_walk(
                 wanted = other
     veh.wanted[i] = wanted
     veh.suits[i] = suits
+    veh.ring_exit[i] = -1
     here = lane
     stream = STREAM_EXIT + 64 * veh.minds[i]
     for q in range(PATH):
@@ -329,7 +349,7 @@ def plan(
 ) -> None:  # fmt: skip
     """Plan vehicle i from road lane `lane`: its path, wanted lane and lanes that suit as well.
 
-    Writes path, wanted, suits. path[0] is -1 where the lane does not lead on: the vehicle must
+    Writes path, wanted, suits, ring_exit. path[0] is -1 where the lane does not lead on: the vehicle must
     change lane, or is on its last road.
     """
     if veh.leg[i] < 0:

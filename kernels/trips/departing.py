@@ -187,6 +187,7 @@ def born(
     veh.draws[i] = 0
     veh.wanted[i] = lane
     veh.suits[i] = np.uint32(0)
+    veh.ring_exit[i] = -1
     veh.change_frame[i] = frame - 1000000
     veh.change_to[i] = -1
     veh.yields_to[i] = -1

@@ -190,6 +190,8 @@ class Holder:
         for q in range(int(veh.line[slot]), PATH):
             k = int(veh.path[slot, q])
             on_ring = k >= 0 and round_it and grants.on_ring[net.connectors.from_lane[k]]
+            if k < 0 and round_it and veh.ring_exit[slot] >= 0:  # it has to change lane on the way
+                return self._last(int(veh.ring_exit[slot]), slot)
             if k < 0 or (q >= last and not net.connectors.free[k] and not on_ring):
                 return -1  # behind the exit only what hangs over from beyond a joint fills it
             lane = int(net.connectors.to_lane[k])
