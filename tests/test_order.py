@@ -1,9 +1,11 @@
 """The order of vehicles: each in the list of its lane, sorted, with the leader it should have."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
-from rushhour.kernels.core.order import sort_all, sort_by_lane, splice_new
+from rushhour.kernels.core.order import BLOCK, sort_all, sort_by_lane, splice_new
 from rushhour.kernels.core.vehicles import Order, Vehicles
 from rushhour.kernels.following.lane_gaps import front_gap, place_behind
 from rushhour.roadnets.generators.by_name import generate
@@ -42,8 +44,16 @@ def test_every_vehicle_is_in_the_list_of_its_lane_and_leaders_are_those_of_brute
 
 
 @pytest.mark.tiny_world
-@pytest.mark.parametrize("lanes", [7, 90, 5000])
-def test_the_order_is_that_of_a_sort_by_lane_place_and_id(lanes: int) -> None:
+@pytest.mark.parametrize(
+    ("lanes", "blocks"),
+    [(7, [0]), (90, [0]), (5000, range(20)), (5000, [0, 3, 4, 19]), (5000, [7])],
+)
+def test_the_order_is_that_of_a_sort_by_lane_place_and_id(
+    lanes: int, blocks: Sequence[int]
+) -> None:
+    """Also where nobody is but on some blocks of lanes, and only these are looked at."""
+    there = np.concatenate([np.arange(x * BLOCK, min(lanes, (x + 1) * BLOCK)) for x in blocks])
+    looked_at = np.array(blocks, np.int32)
     draw = np.random.default_rng(3)
     capacity = 400
     veh = new_vehicles(capacity)
@@ -56,16 +66,16 @@ def test_the_order_is_that_of_a_sort_by_lane_place_and_id(lanes: int) -> None:
     n = 0
     for _ in range(6):
         for slot in draw.permutation(list(known))[: len(known) // 3]:  # some move, some leave
-            veh.lane[slot] = draw.integers(-1, lanes)
+            veh.lane[slot] = draw.choice([-1, *there])
         veh.s[:] = draw.integers(0, 30, capacity)  # ties, too
-        n = sort_by_lane(veh, order, n)
+        n = sort_by_lane(veh, order, looked_at, n)
         order = other_order(order)
         sort_all(veh, shape, order)
         known = {slot for slot in known if veh.lane[slot] >= 0}
         assert n == len(known)
         _assert_sorted(veh, order, known, lanes)
         newcomers = draw.permutation(sorted(set(range(capacity)) - known))[:60].astype(np.int32)
-        veh.lane[newcomers] = draw.integers(0, lanes, newcomers.size)
+        veh.lane[newcomers] = draw.choice(there, newcomers.size)
         order.spare[: newcomers.size] = newcomers
         splice_new(veh, order, newcomers.size)
         known |= set(newcomers.tolist())

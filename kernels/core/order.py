@@ -4,9 +4,12 @@ A counting sort over lanes from last frame's order (so that lanes come out nearl
 insertion sort inside each lane. Ties in s break by id. Also finds, for each lane, the vehicle
 whose rear still hangs over its end.
 The load of a lane stays as it was sorted: who departs in a frame counts from the next one on.
+A process that steps a part of a large map sorts the blocks of lanes on which anybody may be there.
 """
 
+import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import Lanes
@@ -15,6 +18,7 @@ from rushhour.kernels.core.vehicles import BEHIND, FULL_LOAD, TASKS, Order, Vehi
 LEAST_SHARE = 64  # vehicles of a task; to hand one out costs as much as a vehicle or two
 MOST_PARTS = 8  # of the previous order, counted and scattered side by side: one a thread
 STRIPES = 64  # of the order, sorted side by side
+BLOCK = 256  # lanes, of which all or none are looked at
 
 
 @kernel
@@ -35,15 +39,25 @@ def share(first: int, size: int, task: int, tasks: int) -> tuple[int, int]:
 
 
 @kernel
-def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
+def lanes_of(block: int, lanes: int) -> tuple[int, int]:
+    """Where the lanes of a block begin, of so many, and where they end."""
+    return block * BLOCK, min(lanes, (block + 1) * BLOCK)
+
+
+@kernel
+def count_part(veh: Vehicles, order: Order, blocks: NDArray[np.int32], n: int, part: int) -> None:
     """Count the vehicles of each lane in one part of the previous order (n entries in all).
 
-    Clears `over` for the same part of the lanes, and the first row of counts.
+    Clears `over` for the same part of all lanes, as rears reach beyond the blocks, and the first row of
+    counts for that part of the blocks.
     """
     count = order.counts[part + 1]
-    count[:] = 0
     lanes = count.shape[0] - 1
     parts = order.counts.shape[0] - 1
+    for block in blocks:
+        first, last = lanes_of(block, lanes)
+        count[first:last] = 0
+    count[lanes] = 0
     first, last = share(0, n, part, parts)
     for p in range(first, last):
         lane = veh.lane[order.slot[p]]
@@ -51,35 +65,45 @@ def count_part(veh: Vehicles, order: Order, n: int, part: int) -> None:
     first, last = share(0, lanes, part, parts)
     for lane in range(first, last):
         order.over[lane] = -1
-        order.counts[0, lane] = 0
+    first, last = share(0, blocks.shape[0], part, parts)
+    for x in range(first, last):
+        lo, hi = lanes_of(blocks[x], lanes)
+        order.counts[0, lo:hi] = 0
 
 
 @kernel(parallel=True)
-def count_all(veh: Vehicles, order: Order, n: int) -> None:
+def count_all(veh: Vehicles, order: Order, blocks: NDArray[np.int32], n: int) -> None:
     """Count by lane, in as many parts as there are rows of counts behind the first."""
     for part in prange(order.counts.shape[0] - 1):
-        count_part(veh, order, n, part)
+        count_part(veh, order, blocks, n, part)
 
 
 @kernel
-def place_lanes(order: Order) -> int:
+def place_lanes(order: Order, blocks: NDArray[np.int32]) -> int:
     """Turn counts into places, and into loads; returns the number of vehicles on lanes.
 
-    A row of counts then says for each lane how many the parts up to it have there.
+    A row of counts then says for each lane how many the parts up to it have there. Between the blocks
+    nobody is, and loads stay.
     """
     lanes = order.start.shape[0] - 1
     parts = order.counts.shape[0] - 1
     for part in range(1, parts):
         before, count = order.counts[part], order.counts[part + 1]
-        for lane in range(lanes):
-            count[lane] += before[lane]
+        for block in blocks:
+            first, last = lanes_of(block, lanes)
+            for lane in range(first, last):
+                count[lane] += before[lane]
     count = order.counts[parts]
-    place = 0
-    for lane in range(lanes):
-        order.start[lane] = place
-        order.load[lane] = min(count[lane], FULL_LOAD)
-        place += count[lane]
-    order.start[lanes] = place
+    place = begun = 0
+    for block in blocks:
+        first, last = lanes_of(block, lanes)
+        order.start[begun:first] = place
+        for lane in range(first, last):
+            order.start[lane] = place
+            order.load[lane] = min(count[lane], FULL_LOAD)
+            place += count[lane]
+        begun = last
+    order.start[begun:] = place
     return place
 
 
@@ -104,13 +128,14 @@ def scatter_all(veh: Vehicles, order: Order, n: int) -> None:
 
 
 @kernel
-def sort_by_lane(veh: Vehicles, order: Order, n: int) -> int:
+def sort_by_lane(veh: Vehicles, order: Order, blocks: NDArray[np.int32], n: int) -> int:
     """Sort the n vehicles of the previous order by lane into `spare`, those that left fall out.
 
-    Returns how many remain. Writes start, load; within a lane they keep their sequence.
+    blocks: ascending, of BLOCK lanes each; nobody is on lanes of others. Returns how many remain. Writes
+    start, and load in the blocks; within a lane they keep their sequence.
     """
-    count_all(veh, order, n)
-    remain = place_lanes(order)
+    count_all(veh, order, blocks, n)
+    remain = place_lanes(order, blocks)
     scatter_all(veh, order, n)
     return remain
 

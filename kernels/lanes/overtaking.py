@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import LONGEST_VEHICLE, NetworkArrays
 from rushhour.kernels.core.obstacles import keeps_off
+from rushhour.kernels.core.order import lanes_of
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.trips import has_stops, is_on_last_road
 from rushhour.kernels.core.vehicles import (
@@ -38,7 +39,6 @@ from rushhour.kernels.following.car_following import approach_speed
 from rushhour.kernels.following.desired_speed import CREEP, aimed_speed
 from rushhour.kernels.following.halting import stands_for_long
 
-PASS_LANES = 256  # lanes per parallel task
 SIDE: Final = 0.4  # m between two bodies side by side, at least
 MOST = 3  # vehicles passed at once, at most
 WITHIN = 40.0  # m to the one ahead within which a driver thinks of passing
@@ -341,11 +341,12 @@ def pass_on_lane(
 @kernel
 def pass_on_lanes(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, passes: NDArray[np.int64], task: int, frame: int, dt: float,
+    rules: Rules, passes: NDArray[np.int64], block: int, frame: int, dt: float,
 ) -> None:  # fmt: skip
-    """Decide for the lanes of one task, and for those opposite to them."""
+    """Decide for the lanes of one block, and for those opposite to them."""
     begun = 0
-    for lane in range(task * PASS_LANES, min((task + 1) * PASS_LANES, grants.opposite.shape[0])):
+    first, last = lanes_of(block, grants.opposite.shape[0])
+    for lane in range(first, last):
         other = grants.opposite[lane]
         if other >= 0 and other < lane:
             continue  # decided with that one
@@ -357,14 +358,14 @@ def pass_on_lanes(
             order.start[other] + 1 < order.start[other + 1] or grants.passers[other] > 0
         ):
             begun += pass_on_lane(net, veh, types, routes, order, grants, rules, other, frame, dt)
-    passes[task] += begun
+    passes[block] += begun
 
 
 @kernel(parallel=True)
 def pass_all(
     net: NetworkArrays, veh: Vehicles, types: Types, routes: Routes, order: Order, grants: Grants,
-    rules: Rules, passes: NDArray[np.int64], frame: int, dt: float,
+    rules: Rules, passes: NDArray[np.int64], blocks: NDArray[np.int32], frame: int, dt: float,
 ) -> None:  # fmt: skip
-    """Decide on all lanes, PASS_LANES at a time."""
-    for task in prange(passes.shape[0]):
-        pass_on_lanes(net, veh, types, routes, order, grants, rules, passes, task, frame, dt)
+    """Decide on the lanes of some blocks, of which a lane's opposite is in one, too."""
+    for x in prange(blocks.shape[0]):
+        pass_on_lanes(net, veh, types, routes, order, grants, rules, passes, blocks[x], frame, dt)

@@ -104,6 +104,7 @@ SCRATCH: Final[dict[str, tuple[str, ...]]] = {
     "Domain": (
         "sim", "comm", "parts", "rank", "ranks", "complete", "whole_frames", "local_frames", "ask", "asked",
         "together", "_read", "mine", "moved", "counted", "elsewhere", "_patience",
+        "blocks", "road_blocks", "_all_blocks",
     ),
     "Fleet": ("promised", "_found"),
     "Limits": ("changed",),

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.halos import Sight
+from rushhour.kernels.core.order import BLOCK
 from rushhour.kernels.core.vehicles import PATH
 from rushhour.kernels.routing.way_ahead import SIGHT as PLANNED_TO
 from rushhour.roadnets.facts import Part
@@ -71,6 +72,10 @@ class Division(Part):
         self.sight = sight(sim, self.own, self.runs, groups_of(network.arrays))
         self.near = np.isinf(self.sight.start)  # lanes that are seen whole
         self.near_road = roads_seen(network, self.sight)
+        here = self.own | some_of(self.sight)  # lanes on which anybody may be
+        opposite = sim.grants.opposite[here[: network.n_road_lanes]]
+        here[opposite[opposite >= 0]] = True
+        self.blocks = blocks_of(here)
         # Drivers choose among connectors by the loads of lanes so far ahead.
         wide = distances(network, self.near, PLANNED_TO) < np.inf
         self.loads = np.flatnonzero(wide & ~self.near)
@@ -166,6 +171,11 @@ class Division(Part):
             near=near,
             rank=rank,
         )  # fmt: skip
+
+
+def blocks_of(lanes: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The blocks in which some lanes are, (n,), ascending."""
+    return np.unique(np.flatnonzero(lanes) // BLOCK).astype(np.int32)
 
 
 def by_rank(owner: Places, ranks: int) -> list[Places]:

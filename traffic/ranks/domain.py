@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.core.order import BLOCK
 from rushhour.kernels.core.trips import Waiting
 from rushhour.kernels.core.vehicles import FULL_LOAD, Vehicles
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.keyframes.hashing import Sum
-from rushhour.traffic.ranks.division import Division
+from rushhour.traffic.ranks.division import Division, blocks_of
 from rushhour.traffic.ranks.ending import Ending
 from rushhour.traffic.ranks.exchange import Exchange
 from rushhour.traffic.ranks.messages import told_numbers
@@ -60,6 +61,8 @@ class Domain(Part):
         # Called with the slots of those whose rank is known anew, before a frame or as all come together.
         self.claimed: list[Callable[[NDArray[np.int32]], None]] = []
         self.moved = 0  # vehicles on the road in the last frame, of all ranks
+        self._all_blocks = blocks_of(np.ones(sim.network.n_lanes, np.bool_))
+        self._hold(self._all_blocks)
         # Lanes whose vehicles this rank moves.
         self.stepped = np.ones(sim.network.n_lanes, np.bool_)
         if self.comm is not None:
@@ -90,6 +93,7 @@ class Domain(Part):
     def restored(self) -> None:
         """Know that this process was just brought to a state of the whole world."""
         self.complete = True
+        self._hold(self._all_blocks)
         if self.comm is not None:
             self.mine = np.zeros(self.sim.veh.lane.size, np.bool_)
             self._claim(np.flatnonzero(self.sim.veh.lane >= 0).astype(np.int32))
@@ -112,9 +116,8 @@ class Domain(Part):
             self.gather(by_lane=False)
             at_once = self.ending.frames == self._patience
             self._patience = min(2 * self._patience, MOST_DRIFT_FRAMES) if at_once else DRIFT_FRAMES
-        if self.complete and (
-            drifted or self.division.network is not sim.network
-        ):  # or limits changed
+        # Limits or closures may have changed, too.
+        if self.complete and (drifted or self.division.network is not sim.network):
             self._look_around(self._on_roads())
         self.ending.begin()
         if self.complete:
@@ -124,6 +127,8 @@ class Domain(Part):
             self._enlist(here)
             self._claim(here)
             self.complete = False
+            self._hold(self.division.blocks)
+            sim.order.load[:] = 0  # of lanes in no block, and too far away for anybody to choose by
         self._run(self.division.own, self.division.runs, self.division.own_roads)
         stays, came = self.exchange.trade(sim.n)
         self._enlist(stays, came)
@@ -134,6 +139,11 @@ class Domain(Part):
         self.stepped[:] = lanes
         self.sim.awake.runs[:] = groups
         self.sim.awake.roads_run[:] = roads
+
+    def _hold(self, blocks: NDArray[np.int32]) -> None:
+        """Know the blocks of lanes on which anybody may be here, and those that have road lanes."""
+        self.blocks = blocks
+        self.road_blocks = blocks[: np.searchsorted(blocks * BLOCK, self.sim.network.n_road_lanes)]
 
     def _has_drifted(self) -> bool:
         """Whether, since the world was divided, one rank had more than its share of the vehicles: all ranks
@@ -174,6 +184,7 @@ class Domain(Part):
         slots = np.arange(n, dtype=np.int32)
         self._enlist(slots)
         self._claim(slots)
+        self._hold(self._all_blocks)
         if by_lane:
             self.sim.sort()
         self.complete = True

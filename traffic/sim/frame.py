@@ -110,7 +110,7 @@ class Frame(Part):
         if sim.rules.passing_gain < inf:
             pass_all(
                 sim.network.arrays, sim.veh, sim.types, sim.routes, sim.order, sim.grants,
-                sim.rules, sim.passes, sim.frame, sim.dt,
+                sim.rules, sim.passes, sim.domain.road_blocks, sim.frame, sim.dt,
             )  # fmt: skip
             if self._among_bodies:
                 self.bodies.pass_by()

@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.address_tables import forget_states
-from rushhour.kernels.core.order import sort_all, sort_by_lane
+from rushhour.kernels.core.order import BLOCK, sort_all, sort_by_lane
 from rushhour.kernels.core.repacking import plan_moves
 from rushhour.kernels.core.vehicles import MAX_LANES, TASKS, Types, Vehicles
 from rushhour.kernels.driving.moving import TALLY_COLUMNS, TALLY_STOPS_MISSED
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, find_critical_gaps, find_unposted
 from rushhour.kernels.junctions.permissive_places import find_pockets
 from rushhour.kernels.junctions.ring_entries import find_ring_entries
-from rushhour.kernels.lanes.overtaking import PASS_LANES
 from rushhour.kernels.rerouting.detours import look_again_all
 from rushhour.kernels.routing.way_ahead import DEPTH
 from rushhour.roadnets.facts import fact_line
@@ -113,7 +112,7 @@ class Sim:
         find_pockets(
             net, self.network.left_hand, *self.partings, self.grants.pocket, self.grants.let_past
         )
-        self.passes = np.zeros(-(-self.network.n_road_lanes // PASS_LANES), np.int64)
+        self.passes = np.zeros(-(-self.network.n_road_lanes // BLOCK), np.int64)
         self.waiting = state.new_waiting(net, len(self.demand), CAPACITY)
         self.closed = np.zeros(self.network.n_road_lanes, np.bool_)
         self.will_close = self.closed.copy()  # when the commands given so far are applied
@@ -188,7 +187,7 @@ class Sim:
 
     def sort(self) -> None:
         """Rebuild the order, and re-pack a part of the slots by it."""
-        self.n = sort_by_lane(self.veh, self.order, self.n)
+        self.n = sort_by_lane(self.veh, self.order, self.domain.blocks, self.n)
         self.order, self.other_order = self.other_order, self.order
         if self.n >= REPACK_FROM or self.frame == 0:  # in the first frame, to compile it
             self._repack(self.frame % REPACK_EVERY)
