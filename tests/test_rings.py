@@ -17,7 +17,7 @@ from rushhour.roadnets.drafts.draft import (
 )
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.traffic.demand.model import VehicleType
-from rushhour.traffic.liveness.ring_members import members_of
+from rushhour.traffic.liveness.ring_members import empty_before, members_of
 from rushhour.traffic.liveness.rings import Ring, Rings, have_places
 from rushhour.traffic.world import World
 
@@ -185,6 +185,26 @@ def test_a_ring_rotates_only_where_who_comes_finds_a_place(body, patient, fits):
     head = members_of(network, world.sim.veh, order, [comes], [0], stop_offset=0.3)
     assert head["way"].tolist() == [into]
     assert have_places(head, patient) == fits
+
+
+@pytest.mark.parametrize(
+    ("exit", "stands", "metres"),
+    [("c_0", None, 0.0), ("d_0", None, 10.0), ("a_0", None, 20.0), ("a_0", "c_0", 0.0)],
+)
+def test_the_empty_lanes_before_the_exit_of_a_long_head_are_places_in_a_ring(exit, stands, metres):
+    """A bus on a roundabout of short pieces never moved on: it looked for its place beyond them."""
+    network = ring()
+    net = network.arrays
+    ways = {
+        network.lane_ids[net.connectors.from_lane[k]][0]: k
+        for k in range(net.connectors.from_lane.size)
+    }
+    world = PlantedWorld(network)
+    head = world.put("b_0", 9.0, 0.0, [ways["b"], ways["c"], ways["d"]])
+    if stands is not None:
+        world.put(stands, 5.0)
+    lane = world.lane(exit)
+    assert empty_before(network, world.sim.veh, world.order(), head, lane) == pytest.approx(metres)
 
 
 @pytest.mark.parametrize(

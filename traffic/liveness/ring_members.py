@@ -91,7 +91,23 @@ def _place_beyond(
         return 0.0, np.inf
     # The second comes to stand where the first stood, and so on, and who comes behind the last.
     rear = float(veh.s[on[-1]] - veh.length[on[-1]])
+    rear += empty_before(network, veh, order, i, lane)
     return rear, rear + float(veh.length[on[0]] - veh.length[i])
+
+
+def empty_before(network: Network, veh: Vehicles, order: Order, i: int, exit: int) -> float:
+    """Metres of the lanes, each too short for head i, between its line and its exit; 0 where somebody is on
+    one of them."""
+    net = network.arrays
+    metres = 0.0
+    for k in veh.path[i, veh.line[i] :].tolist():
+        lane = int(net.connectors.to_lane[k]) if k >= 0 else exit
+        if lane == exit:
+            return metres
+        if order.start[lane] < order.start[lane + 1]:
+            return 0.0
+        metres += float(net.lanes.length[lane])
+    return 0.0
 
 
 def all_lack_room(members: Members) -> bool:
