@@ -39,9 +39,9 @@ Efforts = NDArray[np.float64]  # (2 * (DEPTH + 1), MAX_LANES): efforts, then eff
 
 
 @kernel
-def shortest_to_change(routes: Routes, road: int) -> float:
-    """Metres that a road must have for a lane change on it."""
-    return SHORT_PIECE if routes.round[road] else TOO_SHORT
+def shortest_to_change(routes: Routes, road: int, length: float) -> float:
+    """Metres that a road must have for a vehicle of a length to change lane on it."""
+    return max(SHORT_PIECE if routes.round[road] else TOO_SHORT, length - REAR_SLACK)
 
 
 @kernel
@@ -63,12 +63,12 @@ def way_round(net: NetworkArrays, routes: Routes, leg: int, depth: int) -> float
 
 @kernel
 def spread_efforts(
-    net: NetworkArrays, routes: Routes, road: int, row: int, efforts: Efforts
+    net: NetworkArrays, routes: Routes, road: int, length: float, row: int, efforts: Efforts
 ) -> None:
     """Turn the efforts of staying on each lane (second half) into those with changes allowed."""
     stay = DEPTH + 1 + row
     count = net.roads.lane_count[road]
-    step = change_effort(net.roads.length[road], shortest_to_change(routes, road))
+    step = change_effort(net.roads.length[road], shortest_to_change(routes, road, length))
     if step >= IMPOSSIBLE:
         # Who stands on such a road can change after all: as early as that may be, as it would bar
         # the last of them for others.
@@ -83,14 +83,20 @@ def spread_efforts(
 
 @kernel
 def prefer_stop(
-    net: NetworkArrays, routes: Routes, road: int, row: int, at: int, efforts: Efforts
+    net: NetworkArrays,
+    routes: Routes,
+    road: int,
+    length: float,
+    row: int,
+    at: int,
+    efforts: Efforts,
 ) -> None:
     """Make lane `at` of a road, where the next stop is, worth a change, be it a bay that ends there.
 
     Works on the efforts of staying (second half); after the stop the vehicle may change again.
     """
     stay = DEPTH + 1 + row
-    step = change_effort(net.roads.length[road], shortest_to_change(routes, road))
+    step = change_effort(net.roads.length[road], shortest_to_change(routes, road, length))
     for j in range(net.roads.lane_count[road]):
         if j != at:
             efforts[stay, at] = min(efforts[stay, at], efforts[stay, j] + step * abs(j - at))
@@ -106,10 +112,11 @@ def route_efforts(
     leg: int,
     route_end: int,
     permission: int,
+    length: float,
     stop_lane: int,
     efforts: Efforts,
 ) -> int:
-    """Fill efforts for the roads at leg, leg+1, ...; returns how many roads were looked at.
+    """Fill efforts for a vehicle of a length for the roads at leg, leg+1, ...; returns how many roads were looked at.
 
     Row d: least effort from lane j of road leg+d; row DEPTH+1+d: the same without changing lane
     there. stop_lane: lane of the next stop, -1 none.
@@ -120,9 +127,9 @@ def route_efforts(
     seen = 0.0
     long_roads = 1
     while depth < most and seen < SIGHT and long_roads < LONG_ROADS:
-        length = net.roads.length[routes.road[leg + depth - 1]]
-        seen += length
-        long_roads += 1 if length >= TOO_SHORT else 0
+        here = net.roads.length[routes.road[leg + depth - 1]]
+        seen += here
+        long_roads += 1 if here >= TOO_SHORT else 0
         depth += 1
     for d in range(depth - 1, -1, -1):
         road = routes.road[leg + d]
@@ -144,8 +151,8 @@ def route_efforts(
                         best = min(best, efforts[d + 1, net.lanes.number[to]])
             efforts[DEPTH + 1 + d, j] = best
         if stop_lane >= 0 and net.lanes.road[stop_lane] == road:
-            prefer_stop(net, routes, road, d, stop_lane - first, efforts)
-        spread_efforts(net, routes, road, d, efforts)
+            prefer_stop(net, routes, road, length, d, stop_lane - first, efforts)
+        spread_efforts(net, routes, road, length, d, efforts)
     return depth
 
 
@@ -225,12 +232,15 @@ def plan_route(
     stop_lane = -1
     if has_stops(veh, routes, i):
         stop_lane = routes.stop_lane[veh.stop[i]]
-    depth = route_efforts(net, routes, leg, veh.route_end[i], permission, stop_lane, efforts)
+    length = veh.length[i]
+    depth = route_efforts(
+        net, routes, leg, veh.route_end[i], permission, length, stop_lane, efforts
+    )
     road = routes.road[leg]
     first = net.roads.first_lane[road]
     count = net.roads.lane_count[road]
     number = net.lanes.number[lane]
-    step = change_effort(net.roads.length[road], shortest_to_change(routes, road))
+    step = change_effort(net.roads.length[road], shortest_to_change(routes, road, length))
     # The wanted lane: nearest of those reached with the least effort in all.
     wanted = number
     least = efforts[DEPTH + 1, number]

@@ -67,7 +67,8 @@ def lanes_for_trip(
     stop_lane = -1
     if trips.stop_start[trip] < trips.stop_start[trip + 1]:
         stop_lane = routes.stop_lane[trips.stop_start[trip]]
-    route_efforts(net, routes, start, trips.route_end[trip], permission, stop_lane, efforts)
+    length = types.length[trips.type[trip]]
+    route_efforts(net, routes, start, trips.route_end[trip], permission, length, stop_lane, efforts)
     least = inf
     for j in range(count):
         least = min(least, efforts[DEPTH + 1, j])
