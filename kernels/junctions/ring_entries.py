@@ -15,6 +15,7 @@ from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.core.network import ALL_WAY_STOP, GROUP_LENGTH, SIGNAL, NetworkArrays
 from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import PATH, Grants, Order, Vehicles
+from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.following.lane_gaps import place_behind
 from rushhour.kernels.junctions.arrival_order import time_at_line, waits_longer
 from rushhour.kernels.junctions.critical_gaps import RING_ROADS, is_ring
@@ -23,6 +24,10 @@ from rushhour.kernels.junctions.queue_ends import queue_end, taken
 LONGEST_MEAN_PIECE = 50.0  # m between two arms; on longer ones a queue finds place of its own
 A_CAR = 7.5  # m that one takes where it stands: a place
 LONG = 30.0  # s at the line after which the next place on the ring is kept for who waits there
+ITS_TURN = (
+    120.0  # s after which all of them are, while its way out has room: nobody passes it by then
+)
+GIVEN_UP = 300.0  # s after which none is: something else keeps it
 
 
 @kernel
@@ -132,6 +137,22 @@ def room_to_leave(
         q += 1
 
 
+@kernel(forceinline=True)
+def way_off(
+    net: NetworkArrays, veh: Vehicles, on_ring: NDArray[np.bool_], i: int, q: int
+) -> tuple[int, int]:
+    """The place in i's path, from that on by which it enters a ring, of the connector by which it leaves,
+    and the lane beyond. PATH where it has to change lane on the ring, so that its path ends there; and a
+    lane of the ring, where it is not known to leave it."""
+    lane = net.connectors.to_lane[veh.path[i, q]]
+    while on_ring[lane] and q + 1 < PATH and veh.path[i, q + 1] >= 0:
+        q += 1
+        lane = net.connectors.to_lane[veh.path[i, q]]
+    if on_ring[lane] and veh.ring_exit[i] >= 0:
+        return PATH, int(veh.ring_exit[i])
+    return q, int(lane)
+
+
 @kernel
 def entry_within(veh: Vehicles, entry: NDArray[np.bool_], i: int, n: int) -> int:
     """Which of the first n connectors of i's path enters a small roundabout, from its line on; -1 none.
@@ -181,9 +202,15 @@ def kept_for(
     j = order.slot[order.start[lane]]
     if j == i or veh.path[j, 0] != k or veh.granted[j] > 0:
         return 0.0, 0.0
-    if time_at_line(veh, j, frame, dt) < LONG or not waits_longer(veh, j, i):
+    waited = time_at_line(veh, j, frame, dt)
+    if waited < LONG or not waits_longer(veh, j, i):
         return 0.0, 0.0
     out = veh.length[j] + queue_gap if leaves_by(net, veh, on_ring, j, exit) else 0.0
+    if ITS_TURN <= waited < GIVEN_UP and not stands_for_long(veh, j):
+        q, lane = way_off(net, veh, on_ring, j, 0)
+        room = inf if on_ring[lane] else room_to_leave(net, veh, order, queue_gap, j, q + 1, lane)
+        if room >= veh.length[j]:
+            return inf, out
     return places_of(veh, j, queue_gap), out
 
 
@@ -271,22 +298,6 @@ def rears_before(
             if veh.s[j] < veh.length[j]:
                 places += places_of(veh, j, queue_gap)
     return places, metres
-
-
-@kernel(forceinline=True)
-def way_off(
-    net: NetworkArrays, veh: Vehicles, on_ring: NDArray[np.bool_], i: int, q: int
-) -> tuple[int, int]:
-    """The place in i's path, from that on by which it enters a ring, of the connector by which it leaves,
-    and the lane beyond. PATH where it has to change lane on the ring, so that its path ends there; and a
-    lane of the ring, where it is not known to leave it."""
-    lane = net.connectors.to_lane[veh.path[i, q]]
-    while on_ring[lane] and q + 1 < PATH and veh.path[i, q + 1] >= 0:
-        q += 1
-        lane = net.connectors.to_lane[veh.path[i, q]]
-    if on_ring[lane] and veh.ring_exit[i] >= 0:
-        return PATH, int(veh.ring_exit[i])
-    return q, int(lane)
 
 
 @kernel
