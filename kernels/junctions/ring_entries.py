@@ -112,7 +112,8 @@ def leaves_by(
         lane = net.connectors.to_lane[k]
         if not on_ring[lane]:
             return bool(lane == exit)
-    return bool(veh.ring_exit[j] == exit)
+    mine = veh.ring_exit[j]
+    return bool(mine >= 0 and net.lanes.road[mine] == net.lanes.road[exit])  # by any of its lanes
 
 
 @kernel
@@ -151,6 +152,27 @@ def way_off(
     if on_ring[lane] and veh.ring_exit[i] >= 0:
         return PATH, int(veh.ring_exit[i])
     return q, int(lane)
+
+
+@kernel
+def exit_of(
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_], i: int, q: int,
+    queue_gap: float,
+) -> tuple[int, int]:  # fmt: skip
+    """`way_off`; of the lanes by which it may leave after a change of lane, that with the most room."""
+    q, lane = way_off(net, veh, on_ring, i, q)
+    if q < PATH or on_ring[lane]:
+        return q, lane
+    road = net.lanes.road[lane]
+    first, best, most = net.roads.first_lane[road], lane, -inf
+    for other in range(first, first + net.roads.lane_count[road]):
+        for x in range(net.lanes.in_start[other], net.lanes.in_start[other + 1]):
+            if on_ring[net.connectors.from_lane[net.lanes.in_connector[x]]]:
+                _, closed, _, _ = queue_end(net, veh, order, other, queue_gap)
+                if closed > most:
+                    best, most = other, closed
+                break
+    return q, best
 
 
 @kernel
@@ -207,7 +229,7 @@ def kept_for(
         return 0.0, 0.0
     out = veh.length[j] + queue_gap if leaves_by(net, veh, on_ring, j, exit) else 0.0
     if ITS_TURN <= waited < GIVEN_UP and not stands_for_long(veh, j):
-        q, lane = way_off(net, veh, on_ring, j, 0)
+        q, lane = exit_of(net, veh, order, on_ring, j, 0, queue_gap)
         room = inf if on_ring[lane] else room_to_leave(net, veh, order, queue_gap, j, q + 1, lane)
         if room >= veh.length[j]:
             return inf, out
@@ -310,7 +332,7 @@ def last_before_room(
     first = entry_within(veh, entry, i, n)
     if first < 0:
         return -1
-    q, lane = way_off(net, veh, on_ring, i, first)
+    q, lane = exit_of(net, veh, order, on_ring, i, first, queue_gap)
     if on_ring[lane] or room_to_leave(net, veh, order, queue_gap, i, q + 1, lane) >= veh.length[i]:
         return -1
     length = 0.0
@@ -386,7 +408,7 @@ def ring_carries(
     # Who is let go with others who wait in a circle finds its room when those ahead have gone, too.
     turned = grants.waived[veh.path[i, veh.line[i]]] >= frame
     onto = net.connectors.to_lane[veh.path[i, first]]
-    q, lane = way_off(net, veh, grants.on_ring, i, first)
+    q, lane = exit_of(net, veh, order, grants.on_ring, i, first, rules.queue_gap)
     room = inf
     if not grants.on_ring[lane] and not turned:
         room = room_to_leave(net, veh, order, rules.queue_gap, i, q + 1, lane) - veh.length[i]
