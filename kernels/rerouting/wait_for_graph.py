@@ -275,14 +275,15 @@ def find_cycles(
     net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants, stop_offset: float,
     queue_gap: float, slot_of: NDArray[np.int32], stepped: NDArray[np.bool_], first: int, last: int, look: int,
     waits: NDArray[np.int32], seen: NDArray[np.int64], leads: NDArray[np.int64], out: NDArray[np.int32],
-    left: NDArray[np.int64],
-) -> tuple[int, int]:  # fmt: skip
+    left: NDArray[np.int64], count: NDArray[np.int64],
+) -> None:  # fmt: skip
     """Cycles to which those wait who are first on the road lanes first .. last - 1 and on connectors out of
     these, of lanes that are stepped here.
 
     Writes to out a member of each cycle, to left the ids of others to whom walks lead, and in waits whom
-    each of those that were come by waits for; returns how many cycles and ids. look: a number greater than
+    each of those that were come by waits for; to count how many cycles and ids. look: a number greater than
     at all calls before. waits, seen: one entry for each slot. leads: n_lanes + 1. out, left: n_lanes.
+    count: 2.
     """
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     found = gone = 0
@@ -301,7 +302,7 @@ def find_cycles(
             elif leads[on + 1] >= 0:
                 left[gone] = leads[on + 1]
                 gone += 1
-    return found, gone
+    count[0], count[1] = found, gone
 
 
 @kernel

@@ -33,6 +33,7 @@ class Scratch(Part):
         self.leads = np.zeros(network.n_lanes + 1, np.int64)  # by walk
         self.found = np.zeros(network.n_lanes, np.int32)
         self.left = np.zeros(network.n_lanes, np.int64)
+        self.count = np.zeros(2, np.int64)  # of found, left
 
     def begin(self, veh: Vehicles) -> None:
         """Have room for a look."""
@@ -74,10 +75,11 @@ class Walks:
         """Walk from the first on some road lanes, and on connectors out of them; returns the others, stepped
         elsewhere or gone from the road, to whom walks led."""
         at = self.scratch
-        found, left = find_cycles(
+        find_cycles(
             self.network.arrays, self.veh, self.order, self.grants, self.stop_offset, self.queue_gap,
-            at.slot_of, self.stepped, first, last, at.looks, at.waits, at.seen, at.leads, at.found, at.left,
+            at.slot_of, self.stepped, first, last, at.looks, at.waits, at.seen, at.leads, at.found, at.left, at.count,
         )  # fmt: skip
+        found, left = at.count
         self._cycles += at.found[:found].tolist()
         return np.unique(at.left[:left])
 
