@@ -30,7 +30,7 @@ LENGTH = 5.0  # m
 EPS = 1e-6
 TURNS = {"R": RIGHT, "T": STRAIGHT, "L": LEFT}
 FREE_SLOT: dict[str, Any] = {
-    "arrived": -1, "granted": 0, "refused": 0, "full_since": -1, "overtaken": 0, "line": 0,
+    "arrived": -1, "granted": 0, "had_grant": False, "refused": 0, "full_since": -1, "overtaken": 0, "line": 0,
     "stands_since": -1, "told": 0, "dwell_until": -1, "told_until": -1, "reason": 0, "speed": 0.0,
     "accel": 0.0, "lateral": 0.0, "around": 0, "yields_to": -1, "closes_up": 0, "ring_exit": -1,
     "goes_next": False, "queued": False,

@@ -273,13 +273,13 @@ def test_who_takes_a_way_and_who_goes_on(road: Road) -> None:
         (LAST, k, 0, True, False), (LAST, k, 1, True, True), (FIRST, k + 1, 0, False, False),
         (FIRST, k + 1, 1, True, True),
     ):  # fmt: skip
-        r.put(slot, r.east, 50.0 * slot, granted=granted)
+        r.put(slot, r.east, 50.0 * slot, granted=granted, had_grant=granted > 0)
         r.veh.path[slot, 0] = way
         assert all_take(r.veh, r.order, r.east, k) == takes
         assert all_go_on(r.veh, r.order, r.east) == goes
     r.order.over[r.east] = OTHER
     for speed, granted, goes in ((0.0, 0, False), (0.5, 0, True), (0.0, 1, True)):
-        r.veh.speed[OTHER], r.veh.granted[OTHER] = speed, granted
+        r.veh.speed[OTHER], r.veh.had_grant[OTHER] = speed, granted > 0
         assert all_go_on(r.veh, r.order, r.east) == goes
 
 

@@ -67,6 +67,8 @@ def last_on_way(net: NetworkArrays, veh: Vehicles, order: Order, grants: Grants,
 def leads_beyond(net: NetworkArrays, veh: Vehicles, j: int, o: int) -> bool:
     """Whether the grant of j leads over the line after connector o: it will not stand before that."""
     past = veh.lane[j] != net.connectors.from_lane[o]
+    if past and veh.lane[j] < net.lanes.out_start.shape[0] - 1:
+        return bool(veh.had_grant[j])
     for q in range(veh.granted[j]):
         k = veh.path[j, q]
         if past and not net.connectors.free[k]:
@@ -106,7 +108,7 @@ def who_stands_beside(
             rear = order.over_rear[on]
         if rear >= apart:
             continue
-        stands = veh.lane[j] < n_road_lanes and veh.granted[j] == 0 and veh.speed[j] < 0.5
+        stands = veh.lane[j] < n_road_lanes and not veh.had_grant[j] and veh.speed[j] < 0.5
         if stands and rear >= 0.0 and changed_beyond(net, veh, j, o):
             return j
         room = room_once_closed(net, veh, order, j, o, queue_gap)

@@ -87,7 +87,7 @@ def all_take(veh: Vehicles, order: Order, lane: int, k: int) -> bool:
     """Whether everybody on a lane will leave it by connector k, or has a grant to leave it."""
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
-        if veh.path[j, 0] != k and veh.granted[j] == 0:
+        if veh.path[j, 0] != k and not veh.had_grant[j]:
             return False
     return True
 
@@ -147,7 +147,7 @@ def barred_beside(
         if o == k:
             continue
         j = order.over[on]
-        if j >= 0 and veh.granted[j] == 0 and veh.speed[j] < 0.5:
+        if j >= 0 and not veh.had_grant[j] and veh.speed[j] < 0.5:
             if order.over_rear[on] < min(BESIDE, APART * net.lanes.length[on]):
                 return True
         if order.start[on] == order.start[on + 1]:
@@ -267,7 +267,7 @@ def room_over_joint(
     now_on, more, empty_on, held = queue_end(net, veh, order, on, queue_gap)
     now_to, more_to, empty_to, held_to = queue_end(net, veh, order, to, queue_gap)
     j = order.over[on]
-    if j >= 0 and veh.granted[j] == 0 and veh.lane[j] != to:
+    if j >= 0 and not veh.had_grant[j] and veh.lane[j] != to:
         # It has left the way to the side, its rear still here: nobody gets past it.
         more -= behind_rear(net, order, on, queue_gap)
         held = True
@@ -289,7 +289,7 @@ def parts_before_joint(
     mixed = mixed or not all_take(veh, order, lane, k)
     j = order.over[lane]
     on, to = net.lanes.out_start.shape[0] - 1 + k, net.connectors.to_lane[k]
-    if j >= 0 and veh.lane[j] != on and veh.lane[j] != to and veh.granted[j] == 0:
+    if j >= 0 and veh.lane[j] != on and veh.lane[j] != to and not veh.had_grant[j]:
         # It waits on another joint, its rear still here: nobody gets past it.
         return True, behind_rear(net, order, lane, queue_gap)
     if not mixed and barred_beside(net, veh, order, lane, k, queue_gap):

@@ -27,6 +27,7 @@ from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.junctions.arrival_order import kept_by_stream
 from rushhour.kernels.junctions.clearance_times import time_to_leave
+from rushhour.kernels.junctions.grant_holders import has_grant
 from rushhour.kernels.junctions.holder_gaps import (
     LET_IN_TIME,
     approach_limit,
@@ -242,7 +243,7 @@ def prior_vehicle(
         d = length - veh.s[j] + zone
         if not comes_within(veh, types, j, d, approach_limit(net, veh, j, o), gap):
             return -1
-        if veh.granted[j] > 0:
+        if has_grant(veh, j, o):
             continue
         blocked = veh.refused[j] in (EXIT_FULL, RED_LIGHT, BODY) or stands_for_long(veh, j)
         if veh.path[j, 0] == o and not blocked:

@@ -22,7 +22,7 @@ def all_go_on(veh: Vehicles, order: Order, lane: int) -> bool:
         if veh.granted[order.slot[p]] == 0:
             return False
     j = order.over[lane]
-    return j < 0 or veh.granted[j] > 0 or veh.speed[j] >= 0.5
+    return j < 0 or veh.had_grant[j] or veh.speed[j] >= 0.5
 
 
 @kernel

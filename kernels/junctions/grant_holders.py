@@ -38,6 +38,23 @@ def note_waiter(net: NetworkArrays, grants: Grants, k: int, i: int) -> None:
 
 
 @kernel
+def has_grant(veh: Vehicles, j: int, k: int) -> bool:
+    """Whether j has a grant. k: the connector that it takes next if its line is of the group that asks.
+
+    Another group may be about to give it one, or to take it: of who goes elsewhere, what was so as the
+    frame began.
+    """
+    return bool(veh.granted[j] > 0 if veh.path[j, 0] == k else veh.had_grant[j])
+
+
+@kernel
+def behind_line(net: NetworkArrays, veh: Vehicles, j: int) -> int:
+    """The connector that j takes next, if it needs a grant for that; -1: its line lies beyond joints."""
+    k = veh.path[j, 0]
+    return -1 if k < 0 or net.connectors.free[k] else int(k)
+
+
+@kernel
 def to_path(net: NetworkArrays, veh: Vehicles, i: int) -> float:
     """Metres from i's front to the start of path[0]."""
     n_road_lanes = net.lanes.out_start.shape[0] - 1

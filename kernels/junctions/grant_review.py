@@ -35,7 +35,7 @@ from rushhour.kernels.junctions.chain_lights import (
 )
 from rushhour.kernels.junctions.exit_room import chain_length
 from rushhour.kernels.junctions.grant_chains import nobody_between
-from rushhour.kernels.junctions.grant_holders import note_holder, wish
+from rushhour.kernels.junctions.grant_holders import behind_line, has_grant, note_holder, wish
 from rushhour.kernels.junctions.kept_grants import (
     give_back_later_lines,
     has_lost_room,
@@ -159,10 +159,11 @@ def asks_inside(
             return -1
         inside = n_road_lanes + k
         for p in range(order.start[inside], order.start[inside + 1]):
-            if veh.granted[order.slot[p]] == 0:
+            j = order.slot[p]
+            if not has_grant(veh, j, behind_line(net, veh, j)):
                 if i >= 0:
                     return -1
-                i = order.slot[p]
+                i = j
                 break
     if i < 0 or is_held_up(veh, i, frame, dt):
         return -1

@@ -18,6 +18,7 @@ from rushhour.kernels.core.rules import Rules
 from rushhour.kernels.core.vehicles import Order, Types, Vehicles
 from rushhour.kernels.following.car_following import stopping_distance, travel_time
 from rushhour.kernels.junctions.clearance_times import time_to_leave
+from rushhour.kernels.junctions.grant_holders import has_grant
 from rushhour.kernels.junctions.zone_yielding import LET_IN_BRAKING
 
 LAST = np.int64(1) << np.int64(62)  # a stamp that nobody has
@@ -129,7 +130,7 @@ def first_to_come(
     latest = np.int64(-1)
     for p in range(order.start[lane], order.start[lane + 1]):
         j = order.slot[p]
-        if veh.granted[j] == 0:
+        if not has_grant(veh, j, u if u >= 0 else o):
             break
         if veh.granted[j] <= q or veh.path[j, q] != o or (u >= 0 and veh.path[j, 0] != u):
             continue
@@ -162,10 +163,9 @@ def stamp_to_cut(
             return np.int64(-1)
         latest = max(latest, veh.stamp[j])
     j = order.over[inside]
-    if j >= 0 and order.over_rear[inside] < out:
+    if j >= 0 and order.over_rear[inside] < out:  # it goes before, its stamp is of the next line
         if time_to_leave(net, veh, types, rules, j, o, order.over_rear[inside], out) > in_time:
             return np.int64(-1)
-        latest = max(latest, veh.stamp[j])
     back = net.connectors.from_lane[o]
     what, stamp = first_to_come(
         net, veh, types, order, rules, back, 0, c, -1, 0.0, in_time, need, i, rear, top, delay, dt

@@ -222,7 +222,7 @@ def kept_for(
     if order.start[lane] == order.start[lane + 1]:
         return 0.0, 0.0
     j = order.slot[order.start[lane]]
-    if j == i or veh.path[j, 0] != k or veh.granted[j] > 0:
+    if j == i or veh.path[j, 0] != k or veh.had_grant[j]:
         return 0.0, 0.0
     waited = time_at_line(veh, j, frame, dt)
     if waited < LONG or not waits_longer(veh, j, i):

@@ -147,17 +147,26 @@ def rouse_share(
             rouse_behind(net, veh, awake, order.slot[q], frame)
 
 
+@kernel
+def note_granted(veh: Vehicles, task: int, tasks: int) -> None:
+    """Note in one task's share of the slots who has a grant."""
+    first, last = share(0, veh.granted.shape[0], task, tasks)
+    for i in range(first, last):
+        veh.had_grant[i] = veh.granted[i] > 0
+
+
 @kernel(parallel=True)
 def rouse_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
     """Rouse by everybody. By vehicles: most lanes of a large map are empty."""
     tasks = tasks_of(order.start[order.start.shape[0] - 1])
     for task in prange(tasks):
         rouse_share(net, veh, order, awake, task, tasks, frame)
+        note_granted(veh, task, tasks)
 
 
 @kernel
 def wake_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
-    """Find what this frame has to run. Reads who is where; writes awake."""
+    """Find what this frame has to run. Reads who is where; writes awake, and who has a grant."""
     rouse_all(net, veh, order, awake, frame)
     list_groups(awake, frame)
     list_roads(awake, frame)

@@ -21,6 +21,7 @@ from rushhour.kernels.core.vehicles import (
     Vehicles,
 )
 from rushhour.kernels.following.lane_gaps import place_beside, upstream_allows
+from rushhour.kernels.junctions.grant_holders import behind_line, has_grant
 from rushhour.kernels.routing.way_ahead import Efforts, plan
 
 START = 3.0  # s that it takes to get going
@@ -172,7 +173,7 @@ def crossed_beside(
             if other == lane or order.start[other] == order.start[other + 1]:
                 continue
             j = order.slot[order.start[other]]
-            if veh.granted[j] == 0 or veh.path[j, 0] < 0 or j == i:
+            if veh.path[j, 0] < 0 or j == i or not has_grant(veh, j, behind_line(net, veh, j)):
                 continue
             there = net.connectors.from_lane[veh.path[j, 0]]
             if min(lane, to) <= max(other, there) and min(other, there) <= max(lane, to):
