@@ -176,7 +176,7 @@ def test_every_array_of_the_state_hash_is_in_a_snapshot(small: World) -> None:
     """Whatever is changed in a column of the tables changes the world that is restored."""
     snapshot = small.snapshot()
     vehicles = snapshot.tables["vehicles"]
-    assert {"line", *(vehicles.dtype.names or ())} == {"slot", *small.sim.veh._fields}
+    assert {"line", "had_grant", *(vehicles.dtype.names or ())} == {"slot", *small.sim.veh._fields}
     for column in small.sim.veh._fields:
         if column in ("line", "yields_to", "change_to", "left", "trip", "route_start", "id", "told", "ring_exit",
                       "told_until", "lane", "leg", "route_end", "top"):  # fmt: skip
