@@ -8,11 +8,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from drawn_rings import uneven_ring
 from resumed_worlds import stops
 from test_lane_ends import weaving_section
 
@@ -193,6 +196,17 @@ def rings(policy: str, comm: Any) -> World:
     )  # fmt: skip
 
 
+def roundabout(comm: Any) -> World:
+    """A roundabout of two lanes before a full way out, each crossing of it another rank's than the next."""
+    with TemporaryDirectory() as folder:
+        network, builder = uneven_ring(Path(folder), 7)
+    demand = builder.build()
+    return World(
+        network, replace(demand, depart=demand.depart / 4.0), dt=0.25, seed=1, comm=comm,
+        parts=None if comm is None else strewn(network, comm.size),
+    )  # fmt: skip
+
+
 def steered(comm: Any) -> World:
     """Among a crowd a fifth steer, up to a quota."""
     network = generate("grid", rows=3, columns=8, lanes=2, control="signals")
@@ -205,12 +219,13 @@ WORLDS: dict[str, Callable[[Any], World]] = {
     "other ways": other_ways,
     "checked": checked, "drift": drift, "full": full, "held": held,
     "turns": turns, "weaving": weaving, "steered": steered,
+    "roundabout": roundabout,
     "rings rotate": partial(rings, "rotate"), "rings reroute": partial(rings, "reroute"),
 }  # fmt: skip
 # By when all has happened that ranks must not change: a bus stops, quotas run out, drivers arrive.
 FRAMES = dict.fromkeys(WORLDS, 200) | {
     "town": 240, "pressure": 160, "jam": 150, "checked": 150, "buses": 300, "held": 300, "weaving": 400,
-    "rings rotate": 240, "rings reroute": 220,
+    "rings rotate": 240, "rings reroute": 220, "roundabout": 1200,
 }  # fmt: skip
 
 

@@ -10,6 +10,9 @@ from drawn_rings import CAR, uneven_ring
 from osm_texts import street, write_osm
 
 import rushhour as rh
+from rushhour.kernels.core.network import NetworkArrays
+from rushhour.kernels.core.vehicles import HALT
+from rushhour.kernels.junctions.ring_places import takes_change
 from rushhour.roadnets.loading import load_network
 from rushhour.roadnets.model import Network
 from rushhour.traffic.analysis.standing_still import standstill_of
@@ -193,18 +196,82 @@ def test_a_roundabout_of_two_lanes_does_not_lock_before_a_full_way_out(
     assert not any(checker.violations.values()), checker.lines()
 
 
-@pytest.mark.parametrize("drawn", [4, 13, 15])
+@pytest.mark.parametrize(
+    ("drawn", "passed"), [(4, 400), (12, 550), (13, 900), (15, 580), (24, 500)]
+)
 def test_nobody_stands_for_long_before_a_drawn_roundabout_with_a_full_way_out(
-    tmp_path: Path, drawn: int
+    tmp_path: Path, drawn: int, passed: int
 ) -> None:
-    """Before the first and the last, of two lanes, somebody stood for 29 of the 30 minutes."""
+    """Before the first and 15, of two lanes, somebody stood for 29 of the 30 minutes. Of 12 all places of the
+    outer lane were taken, two by a bus, while there were some on the inner one: 134 passed, nobody after
+    the 16th minute. Before 24 a bus that went from lane to lane at its line was the last to come, always."""
     network, builder = uneven_ring(tmp_path, drawn)
     world = World(network, builder.build(), dt=0.25, seed=1)
     checker = checked(world)
     world.step(round(1800.0 / world.dt))
-    assert len(world.trips) > 200
+    assert len(world.trips) > passed
     assert world.trips.longest_standstill.max() < 150.0
+    veh = world.sim.veh
+    stands = world.frame - veh.stands_since[(veh.lane >= 0) & (veh.stands_since >= 0)]
+    assert stands.max(initial=0) * world.dt < 150.0
     assert not any(checker.violations.values()), checker.lines()
+
+
+@pytest.fixture(scope="module")
+def two_lanes(tmp_path_factory) -> Network:
+    return load_network(ring_map(tmp_path_factory.mktemp("lanes"), 20.0, lanes=2))
+
+
+@pytest.mark.parametrize(
+    ("taken", "leaves", "full", "takes", "why"),
+    [
+        (0, False, False, True, "nobody is on it"),
+        (5, False, False, True, "a place is left when it has changed, and another"),
+        (6, False, False, True, "a place is left"),
+        (7, False, False, False, "it would take the last"),
+        (7, True, False, True, "it leaves at the end of the piece"),
+        (7, True, True, False, "it would leave there, but the way out is full"),
+    ],
+)
+def test_who_changes_lane_on_a_roundabout_leaves_a_place_on_the_other(
+    two_lanes: Network, taken: int, leaves: bool, full: bool, takes: bool, why: str
+) -> None:
+    """Eight pieces of which each holds a car."""
+    net, road = two_lanes.arrays, two_lanes.road_ids.index
+    builder = DemandBuilder()
+    for k in range(40):
+        builder.add(Trip(f"{k}", 0.0, CAR, [road("103#0"), road("100#0")], routed=False))
+    world = World(two_lanes, builder.build(), dt=0.25, seed=1)
+    world.step(200)
+    sim, veh = world.sim, world.sim.veh
+    pieces = [road(f"20{k}#0") for k in range(2 * ARMS)]
+    on = np.flatnonzero(veh.lane >= 0)
+    assert on.size > 11
+    veh.lane[on] = net.roads.first_lane[road("105#0")]  # out of the way
+    veh.s[on], veh.granted[on], veh.speed[on] = 200.0 - 7.0 * np.arange(on.size), 0, 0.0
+    veh.path[on], veh.behind[on], veh.ring_exit[on] = -1, -1, -1
+    at = pieces.index(next(piece for piece in pieces if road("100#0") in ways_on(net, piece)))
+    mine, *others = on
+    veh.lane[mine], veh.s[mine] = net.roads.first_lane[pieces[at]] + 1, 6.0
+    veh.ring_exit[mine] = road("100#0") if leaves else road("102#0")
+    for slot, piece in zip(others[:taken], pieces[at + 1 :] + pieces[:at], strict=False):
+        veh.lane[slot], veh.s[slot] = net.roads.first_lane[piece], 6.0
+    for k, slot in enumerate(others[taken : taken + 3] if full else ()):
+        veh.lane[slot], veh.s[slot] = net.roads.first_lane[road("100#0")], 18.0 - 6.5 * k
+        veh.told[slot] = HALT
+    world.phases.order()
+    outer = int(net.roads.first_lane[pieces[at]])
+    found = {
+        takes_change(net, veh, sim.order, sim.grants, mine, outer, sim.rules.queue_gap, frame)
+        for frame in range(0, 4 * ARMS, 2)
+    }
+    assert (True in found) is takes, why
+    assert found == {takes} or taken == 6, "of several none knows of the others: they take turns"
+
+
+def ways_on(net: NetworkArrays, piece: int) -> set[int]:
+    """The roads that follow a road."""
+    return set(net.roads.out[slice(*net.roads.out_start[piece : piece + 2])].tolist())
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,7 @@ MOSTLY = {
     "weaving": 0.97,
     "rings rotate": 0.97,
     "rings reroute": 0.97,
+    "roundabout": 0.97,
     "steered": -1.0,  # in no frame
 }
 

@@ -8,7 +8,7 @@ from road_cases import AS_PYTHON
 from test_rules_of_short_lanes import lane_of, led_to, place
 
 from rushhour.kernels.core.network import GROUP_LENGTH
-from rushhour.kernels.junctions.ring_entries import reserved_behind
+from rushhour.kernels.junctions.ring_exits import reserved_behind
 
 pytestmark = [pytest.mark.tiny_world, AS_PYTHON]
 OTHER = 5  # slot

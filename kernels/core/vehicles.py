@@ -125,7 +125,7 @@ class Vehicles(NamedTuple):
     draws: NDArray[np.int32]  # exits drawn so far (walkers)
     wanted: NDArray[np.int32]  # lane it should be on; -1 no wish
     suits: NDArray[np.uint32]  # bit per lane number of its road: as good as the wanted one
-    ring_exit: NDArray[np.int32]  # lane by which its route leaves the next roundabout; -1
+    ring_exit: NDArray[np.int32]  # road by which its route leaves the next roundabout; -1
     change_frame: NDArray[np.int32]  # of its last lane change
     change_to: NDArray[np.int32]  # lane it changes to in this frame; -1
     yields_to: NDArray[np.int32]  # slot it lets in; -1, and again once it has looked at it

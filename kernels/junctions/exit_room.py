@@ -20,7 +20,7 @@ from rushhour.kernels.junctions.queue_ends import (
     queue_end,
     taken,
 )
-from rushhour.kernels.junctions.ring_entries import entry_within, reserved_behind
+from rushhour.kernels.junctions.ring_exits import entry_within, reserved_behind
 
 BESIDE = 10.0  # m along a connector within which a rear may be in the way of those who take another
 APART = 0.9  # of a connector, where it is clear of others out of its lane at the latest

@@ -67,7 +67,8 @@ from rushhour.kernels.junctions.patience import (
 )
 from rushhour.kernels.junctions.permissive_places import waiter_ahead
 from rushhour.kernels.junctions.permissive_turns import may_wait_inside
-from rushhour.kernels.junctions.ring_entries import entry_within, ring_carries
+from rushhour.kernels.junctions.ring_entries import ring_carries
+from rushhour.kernels.junctions.ring_exits import entry_within
 from rushhour.kernels.junctions.wrong_lane_turns import crossed_beside
 from rushhour.kernels.junctions.zone_yielding import is_waited_for
 from rushhour.kernels.signals.coupled_lights import lights_that_count

@@ -30,6 +30,7 @@ from rushhour.kernels.following.desired_speed import aimed_speed
 from rushhour.kernels.following.halting import stands_for_long
 from rushhour.kernels.following.lane_gaps import front_gap, place_behind, place_beside
 from rushhour.kernels.following.own_models import followed_acceleration, wants_change
+from rushhour.kernels.junctions.ring_places import takes_change
 from rushhour.kernels.junctions.waking import Awake
 from rushhour.kernels.lanes.change_room import (
     NEXT_WITHIN,
@@ -245,6 +246,7 @@ def consider_change(
     room = leaves_room(net, veh, order, grants, rules, i, target, 0.0)
     if not room and stood >= ITS_TURN:
         room = takes_turn(net, veh, order, grants, rules, i, target)
+    room = room and takes_change(net, veh, order, grants, i, target, rules.queue_gap, frame)
     fits = room
     if mandatory and v < ZIP_SPEED and place < order.start[target + 1]:
         fits = fits and not has_its_turn(veh, i, order.slot[place], target, s - veh.length[i])
@@ -282,7 +284,7 @@ def ask_the_other_side(
         room = leaves_room(net, veh, order, grants, rules, i, lane + side, 0.0)
         if not room and wish and time_stood(veh, i, frame, dt) >= ITS_TURN:
             room = takes_turn(net, veh, order, grants, rules, i, lane + side)
-        if room:
+        if room and takes_change(net, veh, order, grants, i, lane + side, rules.queue_gap, frame):
             ask_to_yield(veh, order, types, grants, lane + side, s, place, i, frame, dt)
         if wish:
             claim(veh, grants, rules, i, lane + side, frame)

@@ -34,7 +34,7 @@ from rushhour.kernels.following.lane_gaps import braking_gap, place_behind, plac
 from rushhour.kernels.junctions.diverge_queue import who_stands_on_way
 from rushhour.kernels.junctions.exit_room import chain_length
 from rushhour.kernels.junctions.permissive_places import waits_on
-from rushhour.kernels.junctions.ring_entries import last_before_room
+from rushhour.kernels.junctions.ring_exits import last_before_room
 from rushhour.kernels.rerouting.stuck import full_exit
 
 CLOSE = 1.5  # m: somebody on the lane beside who is nearer bars the way there

@@ -205,20 +205,11 @@ def connector_across(
 
 
 @kernel
-def exit_of_ring(net: NetworkArrays, routes: Routes, leg: int, route_end: int) -> int:
-    """Lane of the road by which a route leaves the first roundabout from the road at leg on; -1 none.
-
-    Of several such lanes the first to which one of the lanes round leads.
-    """
+def exit_of_ring(routes: Routes, leg: int, route_end: int) -> int:
+    """The road by which a route leaves the first roundabout from the road at leg on; -1 none."""
     for at in range(leg, min(route_end - 1, leg + PATH)):
-        road, after = routes.road[at], routes.road[at + 1]
-        if routes.round[road] and not routes.round[after]:
-            first = net.roads.first_lane[road]
-            last = first + net.roads.lane_count[road] - 1
-            for k in range(net.lanes.out_start[first], net.lanes.out_start[last + 1]):
-                if net.lanes.road[net.connectors.to_lane[k]] == after:
-                    return int(net.connectors.to_lane[k])
-            return -1
+        if routes.round[routes.road[at]] and not routes.round[routes.road[at + 1]]:
+            return int(routes.road[at + 1])
     return -1
 
 
@@ -257,7 +248,7 @@ def plan_route(
         if efforts[DEPTH + 1, j] <= floor + 1e-9 and floor < inf:
             suits |= np.uint32(1) << np.uint32(j)
     veh.suits[i] = suits
-    veh.ring_exit[i] = exit_of_ring(net, routes, leg, veh.route_end[i])
+    veh.ring_exit[i] = exit_of_ring(routes, leg, veh.route_end[i])
     # A way on that needs a change where none is possible is taken only if there is no other.
     most = IMPOSSIBLE if least < IMPOSSIBLE else inf
     here = lane

@@ -18,7 +18,7 @@ from rushhour.kernels.core.vehicles import (
     RED_LIGHT,
 )
 from rushhour.kernels.junctions.exit_room import chain_length
-from rushhour.kernels.junctions.ring_entries import entry_within
+from rushhour.kernels.junctions.ring_exits import entry_within
 from rushhour.roadnets.street_names import called
 from rushhour.traffic.analysis.beside import in_the_way, who_stands_beside
 from rushhour.traffic.analysis.chains import CUT_OFF, RING, WORDS, cause_told
@@ -191,7 +191,9 @@ class Holder:
             k = int(veh.path[slot, q])
             on_ring = k >= 0 and round_it and grants.on_ring[net.connectors.from_lane[k]]
             if k < 0 and round_it and veh.ring_exit[slot] >= 0:  # it has to change lane on the way
-                return self._last(int(veh.ring_exit[slot]), slot)
+                first = int(net.roads.first_lane[veh.ring_exit[slot]])
+                exits = range(first, first + int(net.roads.lane_count[veh.ring_exit[slot]]))
+                return max(self._last(lane, slot) for lane in exits)
             if k < 0 or (q >= last and not net.connectors.free[k] and not on_ring):
                 return -1  # behind the exit only what hangs over from beyond a joint fills it
             lane = int(net.connectors.to_lane[k])

@@ -48,7 +48,7 @@ def sight(sim: "Sim", own: Mask, run: Mask, group_of: NDArray[np.int64]) -> Sigh
     _whole_roads(sim, approach)
     seen = approach.copy()
     seen[to[inside]] = True
-    _add_rings(sim, seen, np.flatnonzero(inside))
+    _add_rings(sim, seen, np.flatnonzero(inside), own)
     _whole_roads(sim, seen)
     # On over joints: room there counts, and who sets off behind them.
     _follow(sim, seen, joints, fro, to, PATH)
@@ -135,15 +135,21 @@ def _follow(sim: "Sim", seen: Mask, along: NDArray[np.int64], fro: Any, to: Any,
         _whole_roads(sim, seen)
 
 
-def _add_rings(sim: "Sim", seen: Mask, connectors: NDArray[np.int64]) -> None:
-    """See all of the small roundabouts that some connectors enter, and the roads by which one leaves."""
+def _add_rings(sim: "Sim", seen: Mask, connectors: NDArray[np.int64], own: Mask) -> None:
+    """See all of the small roundabouts that some connectors enter, or on which one changes lane here, and
+    the roads by which one leaves; of the latter who has a grant to enter, too."""
     net, n, grants = sim.network.arrays, sim.network.n_road_lanes, sim.grants
     fro, to = net.connectors.from_lane, net.connectors.to_lane
-    if not grants.ring_entry[connectors].any():
-        return
-    ring = np.zeros(sim.network.n_lanes, np.bool_)
-    ring[to[connectors[grants.ring_entry[connectors]]]] = True
     round_it = np.flatnonzero(grants.on_ring[fro] & grants.on_ring[to])
+    ring = np.zeros(sim.network.n_lanes, np.bool_)
+    beside = net.roads.lane_count[net.lanes.road[:n]] > 1
+    ring[:n] = own[:n] & grants.on_ring[:n] & beside
+    _follow(sim, ring, round_it, fro, to, sim.network.n_lanes)
+    entries = np.flatnonzero(grants.ring_entry)
+    seen[fro[entries[ring[to[entries]]]]] = True
+    ring[to[connectors[grants.ring_entry[connectors]]]] = True
+    if not ring.any():
+        return
     _whole_roads(sim, ring)
     _follow(sim, ring, round_it, fro, to, sim.network.n_lanes)
     ring[n:] |= ring[fro] | ring[to]

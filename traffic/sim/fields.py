@@ -114,7 +114,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("draws", SAVED, VEHICLE, means="exits drawn so far (walkers)"),
         Field("wanted", SAVED, VEHICLE, means="lane it should be on; -1 no wish", within=(-1, "lane")),
         Field("suits", SAVED, VEHICLE, means="bit per lane number of its road: as good as the wanted one"),
-        Field("ring_exit", SAVED, VEHICLE, means="lane by which its route leaves the roundabout that it is on or comes to next; -1", fill=-1, within=(-1, "lane"), hashed=False),
+        Field("ring_exit", SAVED, VEHICLE, means="road by which its route leaves the roundabout that it is on or comes to next; -1", fill=-1, within=(-1, "road"), hashed=False),
         Field("change_frame", SAVED, VEHICLE, unit="frame", means="of its last lane change"),
         Field("change_to", SAVED, VEHICLE, means="lane it changes to in this frame; -1", within=(-1, "lane"), hashed=False),
         Field("yields_to", SAVED, VEHICLE, means="slot it lets in; -1, and again once it has looked at it", within=(-1, "slot"), hashed=False),
