@@ -162,8 +162,12 @@ def change_lane(
             veh.behind[i, b] = -1
     else:
         veh.behind[i, 0] = came_beside(net, int(veh.behind[i, 0]), lane)
+    arrived = veh.arrived[i]
     leave_line(veh, i)
     plan(veh, net, routes, order, i, lane, types.permission[veh.type[i]], seed, efforts)
+    k = veh.path[i, 0]
+    if k >= 0 and routes.round[net.lanes.road[net.connectors.to_lane[k]]]:
+        veh.arrived[i] = arrived  # before a roundabout its turn is of no lane
 
 
 @kernel
