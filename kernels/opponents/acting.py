@@ -7,18 +7,13 @@ from numpy.typing import NDArray
 
 from rushhour.kernels.compiling.jit import kernel
 from rushhour.kernels.drawing.poses import Poses
-from rushhour.kernels.navmesh.cells import Cells
+from rushhour.kernels.navmesh.cells import NOWHERE, VERGE, Cells
 from rushhour.kernels.navmesh.ways import Search
 from rushhour.kernels.opponents.boxes import Boxes, box_bodies, find_near, move_boxes, part_bodies
 from rushhour.kernels.opponents.boxing import take_places
-from rushhour.kernels.opponents.driving import (
-    Pad,
-    count_hits,
-    drive_minds,
-    feel_ground,
-    press,
-    set_on_roads,
-)
+from rushhour.kernels.opponents.driving import drive_minds
+from rushhour.kernels.opponents.gamepad import Pad, press_all
+from rushhour.kernels.opponents.getting_free import reset_stuck, set_as_moved
 from rushhour.kernels.opponents.minds import Minds, look_around, make_up_minds, plan_ways
 from rushhour.kernels.opponents.noticing import Notes, keep_velocities, note_meetings
 from rushhour.kernels.steering.bicycle import Bodies, BodyTypes, move_bodies
@@ -56,44 +51,29 @@ def judge(
 
 
 @kernel
-def press_all(
-    pad: Pad, types: BodyTypes, bodies: Bodies, tape: NDArray[np.float64], again: bool
-) -> None:
-    """Give all bodies what their pads say, and write that to the tape of a step, (n, 3); or, again, what this
-    says."""
-    for i in range(bodies.x.shape[0]):
-        if again:
-            pad.throttle[i], pad.steer[i] = tape[i, 0], tape[i, 1]
-            pad.hand_brake[i] = tape[i, 2]
-        else:
-            tape[i, 0], tape[i, 1] = pad.throttle[i], pad.steer[i]
-            tape[i, 2] = pad.hand_brake[i]
-        press(pad, types, bodies, i)
+def feel_ground(cells: Cells, minds: Minds, bodies: Bodies) -> None:
+    """Let bodies have the tyres of the ground that they are on, as found at the frame's begin."""
+    for i in range(minds.flees.shape[0]):
+        c = minds.cell[i]
+        rough = c == NOWHERE or cells.kind[c] == VERGE
+        bodies.type[i] = 2 * i + int(rough)
 
 
 @kernel
-def set_as_moved(bodies: Bodies, moved: NDArray[np.float64]) -> None:
-    """Set those where they were set on a road; moved: see `act_frame`."""
-    for i in range(bodies.x.shape[0]):
-        if moved[i, 0] > 0.0:
-            bodies.x[i], bodies.y[i], bodies.heading[i] = moved[i, 1], moved[i, 2], moved[i, 3]
-            bodies.speed[i] = bodies.slip[i] = bodies.turning[i] = bodies.steer[i] = 0.0
-
-
-@kernel
-def reset_stuck(
-    minds: Minds, types: BodyTypes, bodies: Bodies, cells: Cells, boxes: Boxes, count: int,
-    moved: NDArray[np.float64], seed: int, frame: int,
-) -> None:  # fmt: skip
-    """Set those on a road who are stuck for good, and write who they are; moved: see `act_frame`."""
-    n = bodies.x.shape[0]
-    moved[:] = 0.0
+def count_hits(minds: Minds, rammed: NDArray[np.bool_], was: NDArray[np.int8]) -> None:
+    """Count who began to touch its quarry, or a vehicle. was: (n, 2) who did before."""
+    n = minds.flees.shape[0]
     for i in range(n):
-        moved[i, 1] = minds.resets[i]
-    set_on_roads(minds, types, bodies, cells, boxes, count, seed, frame)
-    for i in range(n):
-        moved[i, 0] = minds.resets[i] - moved[i, 1]
-        moved[i, 1], moved[i, 2], moved[i, 3] = bodies.x[i], bodies.y[i], bodies.heading[i]
+        q = minds.quarry[i]
+        ram = q >= 0 and rammed[i, q]
+        bump = minds.hit[i] >= n
+        if ram and was[i, 0] == 0:
+            minds.rams[i] += 1
+        if bump and was[i, 1] == 0:
+            minds.bumps[i] += 1
+        # a touch ends when there was none for a while, as bodies bounce
+        was[i, 0] = 15 if ram else max(0, was[i, 0] - 1)
+        was[i, 1] = 15 if bump else max(0, was[i, 1] - 1)
 
 
 @kernel

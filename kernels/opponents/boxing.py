@@ -7,6 +7,7 @@ import math
 from typing import Final
 
 from rushhour.kernels.compiling.jit import kernel
+from rushhour.kernels.opponents.gamepad import PEDAL
 from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.states import BOX, CHASE
 from rushhour.kernels.steering.bicycle import Bodies
@@ -23,7 +24,6 @@ CLEAR: Final = 6.0  # m between middles, from which one is in front
 LEADS: Final = 9.0  # m ahead of itself that who is in front, or wants to be, steers at
 BESIDE: Final = 2.6  # m between middles to the side
 SLOWS: Final = 0.6  # of its quarry's speed that who is in front drives
-PEDAL: Final = 0.5  # s/m
 
 
 @kernel

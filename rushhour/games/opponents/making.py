@@ -11,7 +11,7 @@ from rushhour.kernels.core.reprs import fields_shown
 from rushhour.kernels.drawing.poses import Poses
 from rushhour.kernels.navmesh.cells import ROAD, Cells
 from rushhour.kernels.opponents.boxes import Boxes
-from rushhour.kernels.opponents.driving import Pad
+from rushhour.kernels.opponents.gamepad import Pad
 from rushhour.kernels.opponents.minds import Minds
 from rushhour.kernels.opponents.noticing import NOBODY, ROWS, Notes
 from rushhour.kernels.opponents.states import DESTINATION, STATES
