@@ -5,7 +5,7 @@ import pytest
 from measured_worlds import EVENLY, HEADWAY, all_loops, busy, one_lane, stream, two_lanes
 
 from rushhour.kernels.measuring.queues import Queues, look_at_queues
-from rushhour.kernels.measuring.roads_and_loops import TICKS
+from rushhour.kernels.measuring.roads import TICKS
 from rushhour.roadnets.errors import RushhourError
 from rushhour.roadnets.generators.by_name import generate
 from rushhour.roadnets.model import Network

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.measuring.loops import ABOVE, LOOP_SUMS, PASSED, Loops
 from rushhour.kernels.measuring.queues import Queues
-from rushhour.kernels.measuring.roads_and_loops import ABOVE, LOOP_SUMS, PASSED, Loops
 from rushhour.roadnets.errors import RunError
 from rushhour.roadnets.model import Network
 from rushhour.traffic.words.places_named import (

@@ -9,16 +9,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.measuring.roads_and_loops import COUNTS, LOOP_SUMS, READINGS
+from rushhour.kernels.measuring.loops import LOOP_SUMS
+from rushhour.kernels.measuring.roads import COUNTS, READINGS
 from rushhour.roadnets.errors import RunError
 
 LONGEST: Final = 1 << 40  # frames of an interval
 KINDS: Final = {
-    "measured_vehicles": np.dtype(  # those who are somewhere; see kernels.measuring.roads_and_loops.Meters
+    "measured_vehicles": np.dtype(  # those who are somewhere; see kernels.measuring.roads.Meters
         [("vehicle", "<i4"), ("road", "<i4"), ("since", "<f8", (READINGS,)), ("s", "<f8")]
     ),
     "measured_roads": np.dtype([("counts", "<i8", (COUNTS,)), ("sums", "<f8", (READINGS,))]),
-    "measured_loops": np.dtype(  # by lane and place; see kernels.measuring.roads_and_loops.Loops
+    "measured_loops": np.dtype(  # by lane and place; see kernels.measuring.loops.Loops
         [
             ("over", "<i4"), ("slot", "<i4"), ("clear", "<f8"), ("at", "<f8"), ("since", "<f8"),
             ("passed", "<i8"), ("sums", "<f8", (LOOP_SUMS,)), ("began", "<i8"), ("frames", "<i8"),

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rushhour.kernels.measuring.frames import measure
+from rushhour.kernels.measuring.loops import (
+    OCCUPIED,
+    PACE,
+    SPEED,
+    clear_loops,
+    find_above,
+    take_passed,
+)
 from rushhour.kernels.measuring.queues import METRES, VEHICLES, look_at_queues
-from rushhour.kernels.measuring.roads_and_loops import (
+from rushhour.kernels.measuring.roads import (
     ARRIVED,
     COUNTS,
     DEPARTED,
@@ -19,20 +28,13 @@ from rushhour.kernels.measuring.roads_and_loops import (
     ENTERED,
     IDEAL,
     LEFT,
-    OCCUPIED,
-    PACE,
     PASSAGE,
     READINGS,
-    SPEED,
     STOPPED,
     TICKS,
     TIME,
     WAITED,
     Meters,
-    clear_loops,
-    find_above,
-    measure,
-    take_passed,
     take_readings,
     ticks,
 )

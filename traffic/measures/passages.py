@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rushhour.kernels.measuring.roads_and_loops import NAME, OUT, ROAD, TIMED
+from rushhour.kernels.measuring.roads import NAME, OUT, ROAD, TIMED
 from rushhour.roadnets.model import Network
 from rushhour.traffic.measures.detectors import Section, laid_sections
 from rushhour.traffic.measures.going_on import KINDS

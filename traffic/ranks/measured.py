@@ -11,16 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushhour.kernels.core.vehicles import Vehicles
+from rushhour.kernels.measuring.loops import ABOVE, LOOP, PASSED, SLOT
 from rushhour.kernels.measuring.queues import Queues
-from rushhour.kernels.measuring.roads_and_loops import (
-    ABOVE,
-    FROM,
-    LOOP,
-    PASSAGE,
-    PASSED,
-    READINGS,
-    SLOT,
-)
+from rushhour.kernels.measuring.roads import FROM, PASSAGE, READINGS
 from rushhour.roadnets.facts import Part
 from rushhour.traffic.ranks.messages import told_by_all, told_numbers
 
@@ -106,7 +99,7 @@ class MeasuredParts(Part):
     def share(self, above: Table, passed: Table, log: Table) -> tuple[Table, Table, Table]:
         """Hand over who drives onto lanes of others, and have what all ranks found of loops and sections.
 
-        above, passed, log: see kernels.measuring.roads_and_loops; found here.
+        above, passed, log: see kernels.measuring.loops; found here.
         """
         domain = self._domain
         if domain.ranks == 1:
