@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from seed_probes_maps import map_of
 from seed_probes_paths import along, stations, winding
-from seed_probes_roads import map_of, traffic
+from seed_probes_roads import traffic
 
 import rushhour as rh
 from rushhour.kernels.navmesh.cells import nearest_cell

@@ -3,8 +3,8 @@
 python bench/seed_systems.py [--rows S0 S3-17 ...] [--data DIR] [--probes-only] [--output docs/seed-systems-tried.md]
 
 The table has the row, the command, what must be seen, and what was seen. Each row has a probe or more, in
-seed_probes_paths.py (S0), _bots (S1), _tracks (S2), _courses (S4), _roads and _chases (S3): on seeds, tracks and maps that no
-test of the row has, reckoned again in another way. --rows are tried alone; what the output says of
+seed_probes_paths.py (S0), _engines and _bots (S1), _tracks (S2), _courses (S4), _maps, _roads and _chases (S3): on
+seeds, tracks and maps that no test of the row has, reckoned again in another way. --rows are tried alone; what the output says of
 the others is kept. Exit code 1 when a row is not seen.
 """
 
@@ -22,6 +22,8 @@ from typing import Any, Final
 import seed_probes_bots
 import seed_probes_chases
 import seed_probes_courses
+import seed_probes_engines
+import seed_probes_maps
 import seed_probes_paths
 import seed_probes_roads
 import seed_probes_tracks
@@ -36,9 +38,11 @@ TRIED: Final = re.compile(r"^(\| (S\d-\d+) \|.*)$", re.MULTILINE)
 Seen = tuple[bool, str]
 PROBES: Final[dict[Callable[[Path], Seen], tuple[str, ...]]] = (
     seed_probes_paths.PROBES
+    | seed_probes_engines.PROBES
     | seed_probes_bots.PROBES
     | seed_probes_tracks.PROBES
     | seed_probes_courses.PROBES
+    | seed_probes_maps.PROBES
     | seed_probes_roads.PROBES
     | seed_probes_chases.PROBES
 )

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "bench"))
 import seed_probes_bots
 import seed_probes_chases
+import seed_probes_engines
 import seed_probes_paths
 import seed_probes_tracks
 import seed_systems
@@ -67,7 +68,7 @@ QUICK = {
     "target speeds": (seed_probes_paths.beside_probe, "aim_speeds", lambda *a: None),
     "pursuit": (seed_probes_paths.pursuit_probe, "look_distance_at", lambda v, t, a, b: t * abs(v)),
     "first turns": (seed_probes_bots.first_turn_probe, "rh.trajectory.first_turn", lambda *a: 1.0),
-    "angles": (seed_probes_bots.helpers_probe, "wrap180", lambda a: a),
+    "angles": (seed_probes_engines.helpers_probe, "wrap180", lambda a: a),
     "pid": (seed_probes_tracks.pid_probe, "PID_BOUND", 49.0),
     "meetings": (seed_probes_chases.meeting_probe, "meeting_time", lambda *a: 5.0),
 }
@@ -90,7 +91,7 @@ def test_rows_that_are_not_tried_stay_in_the_table_as_they_were(
     table.write_text("| S0-1 | by hand | all | seen | yes |\n| S1-3 | old | old | old | no |\n")
     words = ["seed_systems.py", "--rows", "S1-3", "--probes-only", "--data", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", [*words, "--output", str(table)])
-    monkeypatch.setattr(seed_systems, "PROBES", {seed_probes_bots.helpers_probe: ("S1-3",)})
+    monkeypatch.setattr(seed_systems, "PROBES", {seed_probes_engines.helpers_probe: ("S1-3",)})
     assert seed_systems.main() == 0
     lines = [line for line in table.read_text().splitlines() if line.startswith("| S")]
     assert lines[0] == "| S0-1 | by hand | all | seen | yes |"
