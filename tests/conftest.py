@@ -1,9 +1,12 @@
-"""What files of the tables of rules share: junctions that are built once a file. And how often garbage is looked for."""
+"""What test files share: junctions that are built once a file, a run to look at. And how often garbage is looked for."""
 
 import gc
 
 # As the command line does, and before anything is imported: tests and definitions of kernels stay.
 gc.set_threshold(50_000, 20, 20)
+
+from pathlib import Path
+from typing import Any
 
 import pytest
 from asked_grants import Grant
@@ -54,3 +57,19 @@ def signal(grants: dict[str, Grant]) -> Grant:
 @pytest.fixture
 def stop(grants: dict[str, Grant]) -> Grant:
     return grants["two_way_stop"]
+
+
+@pytest.fixture(scope="module")
+def viewed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recorded run to look at."""
+    from viewed_run import record
+
+    return record(tmp_path_factory.mktemp("viewed") / "run.h5")
+
+
+@pytest.fixture
+def session(viewed: Path) -> Any:
+    from rushhour.viewer.recorded import RunSource
+    from rushhour.viewer.session import Session
+
+    return Session(RunSource(viewed), 800, 600, window=True)

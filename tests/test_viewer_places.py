@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from viewed_run import needs_gl, record
+from viewed_run import needs_gl
 
 from rushhour.cli import main
 from rushhour.kernels.core.network import GREEN, RED
@@ -25,16 +25,6 @@ from rushhour.viewer.recorded import RunSource
 from rushhour.viewer.session import Session
 from rushhour.viewer.signal_plan import phase_shown, plan_image, programs_of
 from rushhour.viewer.space_time import diagram, passed_on
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return record(tmp_path_factory.mktemp("viewed") / "run.h5")
-
-
-@pytest.fixture
-def session(path: Path) -> Session:
-    return Session(RunSource(path), 800, 600, window=True)
 
 
 def text_of(lines: tuple[tuple[tuple[str, object], ...], ...]) -> str:
@@ -101,9 +91,9 @@ def test_a_lane_tells_who_is_on_it_and_who_waits_there(session: Session):
     assert "red" in told.splitlines()[-1]
 
 
-def test_a_diagram_has_everybody_who_was_on_the_lane_and_counts_who_left_it(path: Path):
-    source = RunSource(path)
-    with RunFile(path) as run:
+def test_a_diagram_has_everybody_who_was_on_the_lane_and_counts_who_left_it(viewed: Path):
+    source = RunSource(viewed)
+    with RunFile(viewed) as run:
         lanes = np.concatenate([run.frame(i).lane for i in range(run.frames.size)])
         lane = int(np.argmax(np.bincount(lanes)[: source.network.n_road_lanes]))
         passed = passed_on(source, lane, 75.0)
@@ -165,7 +155,7 @@ def test_an_intersection_tells_its_queues_and_in_a_live_world_its_grants():
     assert entered > 10
 
 
-def test_lint_is_marked_clicked_and_explained(path: Path):
+def test_lint_is_marked_clicked_and_explained(viewed: Path):
     found = Finding("L18", "W", "connector a -> b: radius 3 m; widen it", ("node 7",), (40.0, 0.0))
     noted = Finding("L04", "I", "counted only", (), (80.0, 0.0))
     network = replace(straight(200.0), findings=(noted, found))
@@ -193,17 +183,17 @@ def test_lint_is_marked_clicked_and_explained(path: Path):
 
 
 def test_the_command_looks_closer_at_what_is_named(
-    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    viewed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     needs_gl().close()
-    network = RunSource(path).network
+    network = RunSource(viewed).network
     shots = set()
     for words in (
         ["--lane", network.lane_ids[3]],
         ["--intersection", network.intersection_ids[signalled(network)]],
     ):
         shot = tmp_path / f"{words[0]}.png"
-        assert main(["view", str(path), "--shot", str(shot), "--size", "640x480", *words]) == 0
+        assert main(["view", str(viewed), "--shot", str(shot), "--size", "640x480", *words]) == 0
         shots.add(shot.read_bytes())
     assert len(shots) == 2
     capsys.readouterr()
@@ -211,5 +201,5 @@ def test_the_command_looks_closer_at_what_is_named(
         (["--lane", "nowhere"], "--lane 'nowhere': grid has no such lane"),
         (["--lane", "a", "--vehicle", "1"], "wanted one to look closer at"),
     ):
-        assert main(["view", str(path), "--shot", str(tmp_path / "x.png"), *wrong]) == 2
+        assert main(["view", str(viewed), "--shot", str(tmp_path / "x.png"), *wrong]) == 2
         assert said in capsys.readouterr().err

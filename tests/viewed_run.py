@@ -14,6 +14,7 @@ from rushhour.traffic.recording.recorder import Recorder
 from rushhour.traffic.world import World
 from rushhour.viewer.colouring import palette_of
 from rushhour.viewer.moments import Moment
+from rushhour.viewer.session import Session
 
 
 def record(path: Path, steps: int = 240, vehicles: int = 60) -> Path:
@@ -24,6 +25,11 @@ def record(path: Path, steps: int = 240, vehicles: int = 60) -> Path:
         world.observers.append(recorder)
         world.step(steps)
     return path
+
+
+def panel_names(session: Session) -> set[str]:
+    """Names of what lies over the picture."""
+    return {panel.name for panel in session.scene().panels}
 
 
 def bodies(
