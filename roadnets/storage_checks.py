@@ -197,10 +197,9 @@ def _follow(levels: dict[str, NDArray[Any]]) -> bool:
 
 def _derived(parts: Parts, count: dict[str, int]) -> dict[str, bool]:
     """What follows from other arrays, and is stored so that kernels need not find it again."""
-    lanes, connectors, conflicts = parts["lanes"], parts["connectors"], parts["conflicts"]
-    roads, nodes, n = parts["roads"], parts["intersections"], count["road_lanes"]
+    lanes, connectors, n = parts["lanes"], parts["connectors"], count["road_lanes"]
+    roads, nodes = parts["roads"], parts["intersections"]
     road, from_lane, to_lane = lanes["road"][:n], connectors["from_lane"], connectors["to_lane"]
-    here = _keys(connectors["conflict_start"])
     both = from_lane.astype(np.int64) * n + to_lane
     ways = np.sort(road[from_lane].astype(np.int64) * count["roads"] + road[to_lane], kind="stable")
     short = road[lanes["length"][:n] < GROUP_LENGTH]
@@ -233,8 +232,18 @@ def _derived(parts: Parts, count: dict[str, int]) -> dict[str, bool]:
         "roads/speed": np.array_equal(
             roads["speed"], np.maximum.reduceat(lanes["speed"][:n], roads["first_lane"])
         ),
+    } | _derived_of_conflicts(parts, count)
+
+
+def _derived_of_conflicts(parts: Parts, count: dict[str, int]) -> dict[str, bool]:
+    """What follows of connectors from those that they cross, and of signals from their phases."""
+    connectors, conflicts, signals = parts["connectors"], parts["conflicts"], parts["signals"]
+    here = _keys(connectors["conflict_start"])
+    length = parts["lanes"]["length"][count["road_lanes"] :][here]
+    return {
         "connectors/rank": np.array_equal(
-            connectors["rank"], np.bincount(here[conflicts["yields"]], minlength=from_lane.size)
+            connectors["rank"],
+            np.bincount(here[conflicts["yields"]], minlength=count["connectors"]),
         ),
         "connectors/free": np.array_equal(
             connectors["free"],
@@ -249,13 +258,12 @@ def _derived(parts: Parts, count: dict[str, int]) -> dict[str, bool]:
             (
                 (conflicts["here_in"] >= 0.0)
                 & (conflicts["here_out"] >= conflicts["here_in"])
-                & (conflicts["here_out"] <= lanes["length"][n:][here] + SLACK)
+                & (conflicts["here_out"] <= length + SLACK)
             ).all()
         ),
-        "signals/phase_end": _rise(parts["signals"]["phase_end"], parts["signals"]["phase_start"]),
+        "signals/phase_end": _rise(signals["phase_end"], signals["phase_start"]),
         "signals/cycle": np.array_equal(
-            parts["signals"]["phase_end"][parts["signals"]["phase_start"][1:] - 1],
-            parts["signals"]["cycle"],
+            signals["phase_end"][signals["phase_start"][1:] - 1], signals["cycle"]
         ),
     }
 

@@ -42,37 +42,10 @@ def reduce(state: ViewState, action: do.Action) -> ViewState:
     Click, Step, Found, Drive, Hold and Jump to events need the run: a session turns them into others.
     These and Shot change nothing here.
     """
-    camera, clock = state.camera, state.clock
+    state = replace(state, clock=_clock_after(state, action), camera=_camera_after(state, action))
     match action:
-        case do.Play():
-            return replace(state, clock=clock.toggled())
-        case do.Seek(time):
-            return replace(state, clock=clock.sought(time))
-        case do.Scrub(px):
-            share = px / max(1, camera.width - 1)
-            time = clock.begin + share * (clock.end - clock.begin)
-            return replace(state, clock=clock.sought(time))
-        case do.Skip(by):
-            return replace(state, clock=clock.sought(clock.time + by))
-        case do.Rate(steps):
-            return replace(state, clock=clock.faster(steps))
-        case do.Loop():
-            return replace(state, clock=replace(clock, loop=not clock.loop))
-        case do.Ends(last):
-            return replace(state, clock=clock.sought(clock.end if last else clock.begin))
-        case do.Zoom(factor, px, py):
-            if state.follow:  # else what is followed would leave the middle
-                px, py = 0.5 * camera.width, 0.5 * camera.height
-            return replace(state, camera=camera.zoomed(factor, px, py))
-        case do.Pan(dx, dy):
-            return replace(state, camera=camera.panned(dx, dy), follow=False)
-        case do.Resize(width, height):
-            return replace(state, camera=camera.resized(width, height))
-        case do.Fit():
-            return replace(state, camera=camera.fitted(state.home), follow=False)
-        case do.Look(x, y, scale):
-            closer = camera if scale is None else camera.scaled(scale)
-            return replace(state, camera=closer.over(x, y))
+        case do.Pan() | do.Fit():
+            return replace(state, follow=False)
         case do.Select(vehicle):
             follow = state.follow and vehicle is not None
             return replace(state, selected=vehicle, place=None, follow=follow)
@@ -101,14 +74,58 @@ def reduce(state: ViewState, action: do.Action) -> ViewState:
         case do.Find(text):
             return replace(state, finding=text)
         case do.Mark():
-            return replace(state, bookmarks=_with_mark(state.bookmarks, clock.time))
-        case do.Jump("bookmark", back):
-            kept = next_time(state.bookmarks, clock.time, back)
-            return state if kept is None else replace(state, clock=clock.sought(kept))
+            return replace(state, bookmarks=_with_mark(state.bookmarks, state.clock.time))
         case do.Quit():
             return replace(state, quitting=True)
         case _:
             return state
+
+
+def _clock_after(state: ViewState, action: do.Action) -> PlaybackClock:
+    """The clock after an action."""
+    clock = state.clock
+    match action:
+        case do.Play():
+            return clock.toggled()
+        case do.Seek(time):
+            return clock.sought(time)
+        case do.Scrub(px):
+            share = px / max(1, state.camera.width - 1)
+            return clock.sought(clock.begin + share * (clock.end - clock.begin))
+        case do.Skip(by):
+            return clock.sought(clock.time + by)
+        case do.Rate(steps):
+            return clock.faster(steps)
+        case do.Loop():
+            return replace(clock, loop=not clock.loop)
+        case do.Ends(last):
+            return clock.sought(clock.end if last else clock.begin)
+        case do.Jump("bookmark", back):
+            kept = next_time(state.bookmarks, clock.time, back)
+            return clock if kept is None else clock.sought(kept)
+        case _:
+            return clock
+
+
+def _camera_after(state: ViewState, action: do.Action) -> Camera:
+    """The camera after an action."""
+    camera = state.camera
+    match action:
+        case do.Zoom(factor, px, py):
+            if state.follow:  # else what is followed would leave the middle
+                px, py = 0.5 * camera.width, 0.5 * camera.height
+            return camera.zoomed(factor, px, py)
+        case do.Pan(dx, dy):
+            return camera.panned(dx, dy)
+        case do.Resize(width, height):
+            return camera.resized(width, height)
+        case do.Fit():
+            return camera.fitted(state.home)
+        case do.Look(x, y, scale):
+            closer = camera if scale is None else camera.scaled(scale)
+            return closer.over(x, y)
+        case _:
+            return camera
 
 
 def _with_mark(marks: tuple[float, ...], time: float) -> tuple[float, ...]:
