@@ -15,9 +15,7 @@ from rushhour.kernels.core.network import NetworkArrays
 from rushhour.kernels.core.random import normal, uniform
 from rushhour.kernels.core.trips import Trips, Waiting
 from rushhour.kernels.core.vehicles import (
-    BEHIND,
     NOTHING,
-    PATH,
     STREAM_DEPART,
     STREAM_FACTOR,
     Grants,
@@ -159,28 +157,19 @@ def born(
     veh.lane[i] = lane
     veh.s[i] = s
     veh.speed[i] = v
-    veh.accel[i] = 0.0
-    veh.lateral[i] = 0.0
-    veh.swerve[i] = 0.0
-    veh.around[i] = 0
-    veh.pass_frame[i] = 0
+    veh.accel[i] = veh.lateral[i] = veh.swerve[i] = 0.0
+    veh.around[i] = veh.pass_frame[i] = 0
     veh.type[i] = t
     veh.length[i] = types.length[t]
     veh.factor[i] = factor
     veh.top[i] = inf
-    for q in range(PATH):
-        veh.path[i, q] = -1
-    for b in range(BEHIND):
-        veh.behind[i, b] = -1
-    veh.granted[i] = 0
-    veh.go[i] = 0
-    veh.stamp[i] = 0
+    veh.path[i, :] = -1
+    veh.behind[i, :] = -1
+    veh.granted[i] = veh.go[i] = veh.stamp[i] = 0
     veh.cut[i] = -1
     veh.cut_stamp[i] = 0
-    veh.arrived[i] = -1
-    veh.overtaken[i] = 0
-    veh.refused[i] = 0
-    veh.full_since[i] = -1
+    veh.arrived[i] = veh.full_since[i] = -1
+    veh.overtaken[i] = veh.refused[i] = 0
     veh.trip[i] = trip
     veh.leg[i] = -1 if trips.walker[trip] else trips.route_start[trip]
     veh.route_start[i] = trips.route_start[trip]
@@ -190,10 +179,8 @@ def born(
     veh.suits[i] = np.uint32(0)
     veh.ring_exit[i] = -1
     veh.change_frame[i] = frame - 1000000
-    veh.change_to[i] = -1
-    veh.yields_to[i] = -1
-    veh.goes_next[i] = False
-    veh.queued[i] = False
+    veh.change_to[i] = veh.yields_to[i] = -1
+    veh.goes_next[i] = veh.queued[i] = False
     veh.stop[i] = trips.stop_start[trip]
     veh.stop_end[i] = trips.stop_start[trip + 1]
     veh.dwell_until[i] = -1
@@ -201,12 +188,9 @@ def born(
     veh.blocker[i] = -1
     veh.closes_up[i] = 0
     veh.stands_since[i] = -1
-    veh.longest[i] = 0
-    veh.waited[i] = 0
-    veh.stopped[i] = 0
+    veh.longest[i] = veh.waited[i] = veh.stopped[i] = 0
     veh.depart_frame[i] = frame
-    veh.distance[i] = 0.0
-    veh.ideal[i] = 0.0
+    veh.distance[i] = veh.ideal[i] = 0.0
     log_way(net, veh, types, i, lane, -s)
     veh.minds[i] = 0
     veh.left[i] = False
