@@ -88,11 +88,10 @@ def ring_carries(
     onto = net.connectors.to_lane[veh.path[i, first]]
     q, exit = exit_of(net, veh, order, on_ring, i, first, gap)
     room = inf
-    if not on_ring[exit] and not turned:
-        room = room_to_leave(net, veh, order, gap, i, q + 1, exit) - veh.length[i]
-    at_once = (
-        not on_ring[exit] and q == first + 1 < PATH
-    )  # it leaves from the lane by which it enters
+    if not turned:
+        room = room_to_leave(net, veh, order, on_ring, gap, i, q, exit) - veh.length[i]
+    # Whether it leaves from the lane by which it enters.
+    at_once = not on_ring[exit] and q == first + 1 < PATH
     mine = places_of(veh, i, gap)
     around, places, others, leaving, most, kept, kept_out = 0.0, 0.0, 0.0, 0.0, mine, 0.0, 0.0
     somebody_stands = False

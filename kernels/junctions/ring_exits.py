@@ -47,10 +47,15 @@ def leaves_by(
 
 @kernel
 def room_to_leave(
-    net: NetworkArrays, veh: Vehicles, order: Order, queue_gap: float, i: int, q: int, lane: int
+    net: NetworkArrays, veh: Vehicles, order: Order, on_ring: NDArray[np.bool_], queue_gap: float,
+    i: int, q: int, lane: int,
 ) -> float:  # fmt: skip
-    """Metres free, once all have closed up, from `lane` on, beyond the first q connectors of i's path: up
-    to the first on which it can stand; inf where its path ends before that, and nobody is there."""
+    """Metres free, once all have closed up, from the way out on that is path[q] of i and leads to `lane`, or
+    no known one (see `exit_of`): up to the first lane on which it can stand. inf where its path ends
+    before that, and nobody is there; and where i is not known to leave the ring."""
+    if on_ring[lane]:
+        return inf
+    q += 1
     n_road_lanes = net.lanes.out_start.shape[0] - 1
     room, length, vacant = 0.0, 0.0, True
     while True:
@@ -158,7 +163,7 @@ def last_before_room(
     if first < 0:
         return -1
     q, lane = exit_of(net, veh, order, on_ring, i, first, queue_gap)
-    if on_ring[lane] or room_to_leave(net, veh, order, queue_gap, i, q + 1, lane) >= veh.length[i]:
+    if room_to_leave(net, veh, order, on_ring, queue_gap, i, q, lane) >= veh.length[i]:
         return -1
     length = 0.0
     while length < veh.length[i] + queue_gap:

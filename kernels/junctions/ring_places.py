@@ -118,8 +118,7 @@ def kept_for(
     out = veh.length[j] + queue_gap if leaves_by(net, veh, on_ring, j, exit) else 0.0
     if ITS_TURN <= waited < GIVEN_UP and not stands_for_long(veh, j):
         q, lane = exit_of(net, veh, order, on_ring, j, 0, queue_gap)
-        room = inf if on_ring[lane] else room_to_leave(net, veh, order, queue_gap, j, q + 1, lane)
-        if room >= veh.length[j]:
+        if room_to_leave(net, veh, order, on_ring, queue_gap, j, q, lane) >= veh.length[j]:
             return inf, out
     return places_of(veh, j, queue_gap), out
 
