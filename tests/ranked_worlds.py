@@ -191,7 +191,7 @@ def rings(policy: str, comm: Any) -> World:
         }
     )  # fmt: skip
     return World(
-        network, crowd(network, 1300, 700, 40.0), parameters=given, dt=0.5, seed=2, comm=comm,
+        network, crowd(network, 1300, 700, 40.0), parameters=given, dt=0.5, seed=7, comm=comm,
         parts=None if comm is None else strewn(network, comm.size),
     )  # fmt: skip
 
@@ -305,7 +305,7 @@ def stuck(comm: Any = None) -> list[Any]:
         }
     )  # fmt: skip
     demand = crowd(network, 600, 400, 40.0)
-    world = World(network, demand, parameters=given, dt=0.5, seed=2, comm=comm)
+    world = World(network, demand, parameters=given, dt=0.5, seed=7, comm=comm)
     together, gather = [], world.sim.domain.gather
 
     def noted(**given: Any) -> None:

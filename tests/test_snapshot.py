@@ -176,9 +176,12 @@ def test_every_array_of_the_state_hash_is_in_a_snapshot(small: World) -> None:
     """Whatever is changed in a column of the tables changes the world that is restored."""
     snapshot = small.snapshot()
     vehicles = snapshot.tables["vehicles"]
-    assert {"line", "had_grant", *(vehicles.dtype.names or ())} == {"slot", *small.sim.veh._fields}
+    assert {"line", "had_grant", "had_stamp", *(vehicles.dtype.names or ())} == {
+        "slot",
+        *small.sim.veh._fields,
+    }
     for column in small.sim.veh._fields:
-        if column in ("line", "had_grant", "yields_to", "change_to", "left", "trip", "route_start", "id", "told", "ring_exit",
+        if column in ("line", "had_grant", "had_stamp", "yields_to", "change_to", "left", "trip", "route_start", "id", "told", "ring_exit",
                       "told_until", "lane", "leg", "route_end", "top"):  # fmt: skip
             continue  # not hashed, would not be sound, or without an end (see test_told_speeds)
         changed = vehicles.copy()

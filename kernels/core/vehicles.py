@@ -108,6 +108,7 @@ class Vehicles(NamedTuple):
     path: NDArray[np.int32]  # (capacity, PATH) connectors, -1 unknown
     granted: NDArray[np.int32]  # entries of path it may enter
     had_grant: NDArray[np.bool_]  # as the frame began: what other groups may read, see `has_grant`
+    had_stamp: NDArray[np.int64]  # its stamp, as the frame began
     line: NDArray[np.int32]  # entry of path whose line it faces; valid for candidates for a grant
     go: NDArray[np.int32]  # first frame it may use its grant
     stamp: NDArray[np.int64]  # order in which grants were given

@@ -71,8 +71,8 @@ def kept_by_stream(net: NetworkArrays, veh: Vehicles, grants: Grants, j: int, k:
             return True
         if net.conflicts.yields[c] and net.connectors.rank[other] == 0:
             last = grants.tail_slot[other]
-            coming = grants.tail[other] < 0.0 and veh.lane[last] < n_road_lanes
-            if coming and veh.arrived[last] < 0:
+            past = grants.tail[other] >= 0.0  # it has come to another line, or will
+            if veh.lane[last] < n_road_lanes and (past or veh.arrived[last] < 0):
                 return True  # and more are coming: the last comes without having stood
     return False
 

@@ -163,9 +163,10 @@ def stamp_to_cut(
             return np.int64(-1)
         latest = max(latest, veh.stamp[j])
     j = order.over[inside]
-    if j >= 0 and order.over_rear[inside] < out:  # it goes before, its stamp is of the next line
+    if j >= 0 and order.over_rear[inside] < out:
         if time_to_leave(net, veh, types, rules, j, o, order.over_rear[inside], out) > in_time:
             return np.int64(-1)
+        latest = max(latest, veh.had_stamp[j])
     back = net.connectors.from_lane[o]
     what, stamp = first_to_come(
         net, veh, types, order, rules, back, 0, c, -1, 0.0, in_time, need, i, rear, top, delay, dt

@@ -126,13 +126,23 @@ def list_roads(awake: Awake, frame: int) -> None:
 
 
 @kernel
+def note_granted(veh: Vehicles, task: int, tasks: int) -> None:
+    """Note in one task's share of the slots who has a grant, and its stamp."""
+    first, last = share(0, veh.granted.shape[0], task, tasks)
+    for i in range(first, last):
+        veh.had_grant[i] = veh.granted[i] > 0
+        veh.had_stamp[i] = veh.stamp[i]
+
+
+@kernel
 def rouse_share(
     net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, task: int, tasks: int, frame: int
 ) -> None:  # fmt: skip
-    """Rouse by the lanes that begin in one task's share of the order.
+    """Rouse by the lanes that begin in one task's share of the order, and note who has a grant.
 
     Tasks may rouse the same: all of them write the same frame.
     """
+    note_granted(veh, task, tasks)
     n_road_lanes = awake.row.shape[0]
     first, last = share(0, order.start[order.start.shape[0] - 1], task, tasks)
     p = first
@@ -147,21 +157,12 @@ def rouse_share(
             rouse_behind(net, veh, awake, order.slot[q], frame)
 
 
-@kernel
-def note_granted(veh: Vehicles, task: int, tasks: int) -> None:
-    """Note in one task's share of the slots who has a grant."""
-    first, last = share(0, veh.granted.shape[0], task, tasks)
-    for i in range(first, last):
-        veh.had_grant[i] = veh.granted[i] > 0
-
-
 @kernel(parallel=True)
 def rouse_all(net: NetworkArrays, veh: Vehicles, order: Order, awake: Awake, frame: int) -> None:
     """Rouse by everybody. By vehicles: most lanes of a large map are empty."""
     tasks = tasks_of(order.start[order.start.shape[0] - 1])
     for task in prange(tasks):
         rouse_share(net, veh, order, awake, task, tasks, frame)
-        note_granted(veh, task, tasks)
 
 
 @kernel

@@ -97,6 +97,7 @@ FIELDS: Final[dict[type[Any], tuple[Field, ...]]] = {
         Field("path", SAVED, VEHICLE, means="connectors, -1 unknown", columns=PATH, within=(-1, "connector")),
         Field("granted", SAVED, VEHICLE, means="entries of path it may enter", within=(0, "path")),
         Field("had_grant", SCRATCH, VEHICLE, means="it had a grant as the frame began"),
+        Field("had_stamp", SCRATCH, VEHICLE, means="its stamp, as the frame began"),
         Field("line", SCRATCH, VEHICLE, means="entry of path whose line it faces; valid for candidates for a grant"),
         Field("go", SAVED, VEHICLE, unit="frame", means="first in which it may use its grant"),
         Field("stamp", SAVED, VEHICLE, means="order in which grants were given"),
