@@ -305,7 +305,7 @@ def stuck(comm: Any = None) -> list[Any]:
         }
     )  # fmt: skip
     demand = crowd(network, 600, 400, 40.0)
-    world = World(network, demand, parameters=given, dt=0.5, seed=7, comm=comm)
+    world = World(network, demand, parameters=given, dt=0.5, seed=2, comm=comm)
     together, gather = [], world.sim.domain.gather
 
     def noted(**given: Any) -> None:
