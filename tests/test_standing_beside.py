@@ -113,7 +113,7 @@ def test_who_turns_right_waits_while_one_stands_beyond_that_has_changed_to_anoth
     stands = world.put("out_n_1", 0.1, speed, behind=[inside, "in_s_0"])
     world.put("in_s_0", 96.5, path=[ways["e"]])
     net, veh = network.arrays, world.sim.veh
-    veh.granted[stands] = granted
+    veh.granted[stands], veh.had_grant[stands] = granted, granted > 0
     order = world.order()
     order.over[inside], order.over_rear[inside] = stands, 1.6
     grants = World(network).sim.grants
